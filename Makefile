@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON := .venv/bin/python
 PYTEST_OPTIONS ?=
-SANDBOXED_TESTS := tests/integration tests/escape tests/battery
+SANDBOXED_TESTS := tests/integration tests/escape tests/battery tests/seeds
 # Only files that name the mark: to load the others takes 6 s. tests/unit/test_tiers.py sees that none is missed.
 ALONE = $(shell grep -lr --include='test_*.py' 'pytest\.mark\.alone' $(SANDBOXED_TESTS))
 # Two processes, a file at a time: on two cores this takes half of one process's time. Tests that are marked `alone`

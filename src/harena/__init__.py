@@ -8,9 +8,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from harena.address import server_address
 from harena.core import settings as _settings
 from harena.nouns import NOUNS, RECORDS
+from harena.sdk import server_choice as _server_choice
 from harena.sdk import transport as _transport
 
 if TYPE_CHECKING:
@@ -224,11 +224,14 @@ def __dir__() -> list[str]:
 
 
 async def _open_node() -> Operations:
-    """A server where HARENA_BASE_URL names one, else the node inside this process; with the sdk's first operation."""
-    if address := server_address():
+    """A server where one is named (`harena.sdk.server_choice`), else the node inside this process; with the sdk's first
+    operation."""
+    choice = _server_choice.chosen()
+    _server_choice.opened(choice)
+    if choice is not None:
         from harena.sdk.http import open_http
 
-        return await open_http(address, api_key=_settings.API_KEY.read(), ca_file=_settings.CA_FILE.read())
+        return await open_http(choice.address, api_key=choice.api_key, ca_file=_settings.CA_FILE.read())
     from harena.node import open_embedded
 
     return await open_embedded()

@@ -1,4 +1,5 @@
-"""harena under the names that other clients have: `import aviato`, `import cwsandbox`, `import runloop`.
+"""harena under the names that other clients have: `import aviato`, `import cwsandbox`, `import runloop`, and of
+dreadnode's client what it calls for training.
 
 Opt-in, and only for what programs of those clients do on one machine: their names for what harena has.
 """
@@ -13,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.sdk import server_choice
 
 _ERRORS = {
     "Error": "HarenaError",
@@ -25,8 +27,30 @@ ALIASES: dict[str, dict[str, str]] = {
     "runloop": {},
 }
 """module -> names that it has beyond harena's own, and what they are there"""
+DREADNODE = "dreadnode"
+_DREADNODE_FOLDERS = (DREADNODE, "dreadnode.app", "dreadnode.app.api")
+_DREADNODE_MODULES = ("dreadnode.app.api.client", "dreadnode.app.api.models")
+NAMES = (*ALIASES, DREADNODE)
 _OTHER_THINGS = frozenset({"Secret"})
 """names of harena's that are something else in other clients"""
+
+
+class DreadnodeModule(ModuleType):
+    """A module of dreadnode's client: the names that `harena.aliases_dreadnode` has."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, f"harena, under the name {name}.")
+        self.__spec__ = ModuleSpec(name, None, is_package=name in _DREADNODE_FOLDERS)
+        if name in _DREADNODE_FOLDERS:
+            self.__path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        calls = import_module("harena.aliases_dreadnode")
+        if name.startswith("_") or self.__name__ in _DREADNODE_FOLDERS or not hasattr(calls, name):
+            raise AttributeError(
+                f"harena has nothing for {self.__name__}.{name}: only calls for training jobs are here"
+            )
+        return getattr(calls, name)
 
 
 class AliasModule(ModuleType):
@@ -56,21 +80,25 @@ class AliasModule(ModuleType):
 
 
 def install_aliases(*names: str, force: bool = False) -> tuple[str, ...]:
-    """Make these (all: "aviato", "cwsandbox", "runloop") importable as other names of harena; the installed ones.
+    """Make these (all: "aviato", "cwsandbox", "runloop", "dreadnode") importable as other names of harena; which ones
+    were.
 
     Raises ValidationError for a name that is none of them, or that a really installed package has (its programs would
     silently run elsewhere) unless `force`.
     """
-    wanted = names or tuple(ALIASES)
+    wanted = names or NAMES
     for name in wanted:
-        if name not in ALIASES:
-            raise ValidationError(f"no alias {name!r}: there are {', '.join(ALIASES)}")
+        if name not in NAMES:
+            raise ValidationError(f"no alias {name!r}: there are {', '.join(NAMES)}")
         if not force and is_really_installed(name):
             raise ValidationError(
                 f"a package named {name!r} is installed: install_aliases({name!r}, force=True) puts harena in its place"
             )
     for name in wanted:
-        if not isinstance(sys.modules.get(name), AliasModule):
+        server_choice.read_variables_of(name)
+        if name == DREADNODE:
+            sys.modules.update({one: DreadnodeModule(one) for one in (*_DREADNODE_FOLDERS, *_DREADNODE_MODULES)})
+        elif not isinstance(sys.modules.get(name), AliasModule):
             sys.modules[name] = AliasModule(name, ALIASES[name])
     return wanted
 
@@ -79,7 +107,7 @@ def is_really_installed(name: str) -> bool:
     """Something else than an alias of ours answers to this name."""
     module = sys.modules.get(name)
     if module is not None:
-        return not isinstance(module, AliasModule)
+        return not isinstance(module, AliasModule | DreadnodeModule)
     return find_spec(name) is not None
 
 

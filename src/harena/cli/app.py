@@ -24,6 +24,7 @@ _GROUPS = {
     "blueprint": ("harena.cli.blueprint", "app"),
     "image": ("harena.cli.image", "app"),
     **{name: (f"harena.cli.{name}", "app") for name in COMMANDS},
+    "sandbox": ("harena.cli.sandboxes", "app"),
     "snapshot": ("harena.cli.snapshot", "app"),
     "world": ("harena.cli.world", "app"),
     "keys": ("harena.cli.keys", "app"),

@@ -59,6 +59,28 @@ CA_FILE = Setting(
     "Certificates of authorities, as PEM, that the client believes beside the system's, when the server of an https "
     "address shows its own.",
 )
+CWSANDBOX_BASE_URL = Setting(
+    "CWSANDBOX_BASE_URL",
+    CLIENT,
+    None,
+    "http(s) URL",
+    "Address of the harena server for programs that `import cwsandbox` by harena's aliases, where `HARENA_BASE_URL` is "
+    "not set.",
+)
+CWSANDBOX_API_KEY = Setting(
+    "CWSANDBOX_API_KEY",
+    CLIENT,
+    None,
+    "text",
+    "API key of such programs, where `HARENA_API_KEY` is not set. With a key and no address they run inside this "
+    "process, with a warning.",
+)
+AVIATO_BASE_URL = Setting("AVIATO_BASE_URL", CLIENT, None, "http(s) URL", "As `CWSANDBOX_BASE_URL`, for `aviato`.")
+AVIATO_API_KEY = Setting("AVIATO_API_KEY", CLIENT, None, "text", "As `CWSANDBOX_API_KEY`, for `aviato`.")
+RUNLOOP_BASE_URL = Setting("RUNLOOP_BASE_URL", CLIENT, None, "http(s) URL", "As `CWSANDBOX_BASE_URL`, for `runloop`.")
+RUNLOOP_API_KEY = Setting("RUNLOOP_API_KEY", CLIENT, None, "text", "As `CWSANDBOX_API_KEY`, for `runloop`.")
+DREADNODE_SERVER = Setting("DREADNODE_SERVER", CLIENT, None, "http(s) URL", "As `CWSANDBOX_BASE_URL`, for `dreadnode`.")
+DREADNODE_API_KEY = Setting("DREADNODE_API_KEY", CLIENT, None, "text", "As `CWSANDBOX_API_KEY`, for `dreadnode`.")
 HOME = Setting(
     "HARENA_HOME",
     NODE,

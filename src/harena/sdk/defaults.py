@@ -46,8 +46,9 @@ class SandboxDefaults:
     """where remote functions keep their files, inside the sandbox"""
     request_timeout_seconds: float | None = None
     base_url: str | None = None
-    """this and what follows: accepted from code written for a remote node; no effect on an embedded one"""
+    """the server, as in `SandboxOptions`"""
     auth: Any = None
+    """this and what follows: accepted from code written for another node, without an effect"""
     create_retry_budget_seconds: float | None = None
     poll_retry_budget_seconds: float | None = None
     poll_rpc_timeout_seconds: float | None = None

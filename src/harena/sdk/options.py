@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from harena.core import settings
 from harena.core.checked import (
     check_absolute,
     checked_command,
@@ -28,6 +25,7 @@ from harena.core.profiles import Profile, checked_profile
 from harena.core.records.blueprints import Blueprint
 from harena.core.records.sandboxes import LIMIT_NAMES, Limits, SandboxStatus
 from harena.core.snapshots import SCHEME
+from harena.sdk import server_choice
 from harena.sdk.keywords import nearest_name
 from harena.sdk.quantities import cores, size_bytes
 
@@ -90,10 +88,10 @@ class SandboxOptions(TypedDict, total=False):
     request_timeout_seconds: float | None
     """SandboxRequestTimeoutError when the sandbox does not run after so long; None = wait"""
     base_url: str | None
-    """accepted from code that was written for a remote node; no effect, and a warning where it names another server
-    than HARENA_BASE_URL, which says where the sandboxes of a process are"""
+    """the server that this process's sandboxes are on; refused where they are elsewhere by now, or HARENA_BASE_URL
+    names another one"""
     auth: Any
-    """accepted likewise, without an effect"""
+    """accepted from code that was written for another node, without an effect"""
     create_retry_budget_seconds: float | None
     """likewise"""
     poll_retry_budget_seconds: float | None
@@ -178,7 +176,8 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
     """Merge and check. Raises SandboxValidationError, TypeError."""
     check_names(options, where)
     get: Callable[[str], Any] = options.get
-    _warn_of_server(get("base_url") or defaults.base_url, where)
+    if base_url := get("base_url") or defaults.base_url:
+        server_choice.choose(base_url, where)
     lifetime = get("max_lifetime_seconds")
     resources = get("resources")
     limits = get("limits")
@@ -245,27 +244,6 @@ def _blueprint(
             "out, or make a blueprint that begins with the snapshot (base: {snapshot: NAME})"
         )
     return blueprint
-
-
-def _warn_of_server(base_url: str | None, where: str) -> None:
-    """Warn of an address that has no effect here."""
-    served_by = settings.BASE_URL.read()
-    if not base_url or (served_by is not None and served_by.rstrip("/") == base_url.rstrip("/")):
-        return
-    there = f"on the server {served_by}" if served_by else "in this process"
-    warnings.warn(
-        f"{where}: base_url={base_url!r} has no effect, the sandbox is {there}: set HARENA_BASE_URL to the address of "
-        "a harena server before the first sandbox, or leave base_url out",
-        stacklevel=_of_the_caller(),
-    )
-
-
-def _of_the_caller() -> int:
-    """The stack level, for whoever calls this function's caller, of the first frame that is not of this package."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("harena."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def combined_limits(

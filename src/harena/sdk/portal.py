@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harena.core.errors import SandboxNotRunningError
-from harena.sdk import transport
+from harena.sdk import server_choice, transport
 from harena.sdk.refs import OperationRef
 
 if TYPE_CHECKING:
@@ -257,6 +257,7 @@ def shutdown(timeout: float = CLOSE_TIMEOUT_SECONDS) -> None:
     if portal is not None:
         portal.check_may_block()
         portal.close(timeout)
+        server_choice.closed()
 
 
 def _close_at_exit() -> None:
@@ -282,6 +283,7 @@ def _after_fork_in_child() -> None:
     portal, _current = _current, None
     if portal is not None:
         portal.become_inherited()
+        server_choice.closed()
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -36,6 +36,7 @@ from harena.core.models import ExecRequest
 from harena.core.network_policy import MOST_PAGE, GivenNetwork, NetworkPolicy, read_policy
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.sandboxes import ProcessInfo, SandboxInfo, SandboxStatus
+from harena.sdk import server_choice
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
 from harena.sdk.keywords import hinting
@@ -129,23 +130,32 @@ class Sandbox(FileVerbs):
         tags: Iterable[str] | None = None,
         status: SandboxStatus | str | Iterable[SandboxStatus | str] | None = None,
         show_terminated: bool = False,
+        base_url: str | None = None,
     ) -> OperationRef[builtins.list[Self]]:
         """The node's sandboxes that carry all `tags` and have (one of the) `status`.
 
-        Ended ones are left out unless `show_terminated`, or a `status` that is an end, asks for them.
+        Ended ones are left out unless `show_terminated`, or a `status` that is an end, asks for them. `base_url` as in
+        `Sandbox.run`.
         """
+        if base_url:
+            server_choice.choose(base_url, "Sandbox.list")
         return current_portal().submit(cls.listed, checked_tags(tags), checked_statuses(status), show_terminated)
 
     @classmethod
-    def from_id(cls, sandbox_id: str) -> OperationRef[Self]:
-        """The sandbox with this id. Raises SandboxNotFoundError."""
+    def from_id(cls, sandbox_id: str, *, base_url: str | None = None) -> OperationRef[Self]:
+        """The sandbox with this id; `base_url` as in `Sandbox.run`. Raises SandboxNotFoundError."""
         checked_text(sandbox_id, "sandbox_id")
+        if base_url:
+            server_choice.choose(base_url, "Sandbox.from_id")
         return current_portal().submit(cls.found, sandbox_id)
 
     @classmethod
-    def delete(cls, sandbox_id: str, *, missing_ok: bool = False) -> OperationRef[None]:
-        """End the sandbox with this id. Raises SandboxNotFoundError unless `missing_ok`."""
+    def delete(cls, sandbox_id: str, *, missing_ok: bool = False, base_url: str | None = None) -> OperationRef[None]:
+        """End the sandbox with this id; `base_url` as in `Sandbox.run`. Raises SandboxNotFoundError unless
+        `missing_ok`."""
         checked_text(sandbox_id, "sandbox_id")
+        if base_url:
+            server_choice.choose(base_url, "Sandbox.delete")
         return current_portal().submit(cls._delete, sandbox_id, missing_ok, cancellable=False)
 
     def start(self) -> OperationRef[None]:

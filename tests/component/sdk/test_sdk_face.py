@@ -21,7 +21,7 @@ from harena.core.errors import PlatformError, ValidationError
 
 @pytest.fixture
 def no_aliases() -> Iterator[None]:
-    names = [*alias_modules.ALIASES, "harena.aliases"]
+    names = [*alias_modules.NAMES, "harena.aliases"]
     before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     yield
     for name in names:
@@ -109,7 +109,7 @@ def test_scenario_files_and_the_host_are_checked_without_a_node() -> None:
 @pytest.mark.usefixtures("no_aliases")
 def test_aliases_are_other_names_of_the_same_things(node: NodeControl) -> None:
     """The imports of the guides, as printed."""
-    assert importlib.import_module("harena.aliases").installed == ["aviato", "cwsandbox", "runloop"]
+    assert importlib.import_module("harena.aliases").installed == ["aviato", "cwsandbox", "runloop", "dreadnode"]
     import aviato  # type: ignore[import-not-found]
     import cwsandbox  # type: ignore[import-not-found]
     import runloop  # type: ignore[import-not-found]
@@ -145,7 +145,7 @@ def test_a_really_installed_package_is_not_hidden_by_chance(monkeypatch: pytest.
     assert "aviato" not in sys.modules
     with pytest.warns(UserWarning, match="'runloop' is installed"):
         aliases = importlib.import_module("harena.aliases")
-    assert aliases.installed == ["aviato", "cwsandbox"]
+    assert aliases.installed == ["aviato", "cwsandbox", "dreadnode"]
     assert sys.modules["runloop"] is real
     harena.install_aliases("runloop", force=True)
     assert sys.modules["runloop"].Sandbox is harena.Sandbox

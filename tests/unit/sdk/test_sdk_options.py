@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,10 +14,11 @@ from hypothesis import strategies as st
 from sdk_fake_node import NodeControl
 
 from harena import Limits, ResourceOptions, Sandbox, SandboxDefaults, Session
-from harena.core.errors import SandboxValidationError
+from harena.core.errors import SandboxValidationError, ValidationError
 from harena.core.models import MIB
 from harena.core.records.blueprints import Blueprint
-from harena.sdk import options, quantities
+from harena.core.settings import SETTINGS
+from harena.sdk import options, quantities, server_choice
 from harena.sdk.defaults import FIELD_NAMES, as_defaults
 
 
@@ -112,20 +114,58 @@ def test_what_tunes_a_remote_client_is_accepted(node: NodeControl) -> None:
     SandboxDefaults(base_url="https://example.test", create_retry_budget_seconds=3)
 
 
-def test_a_server_that_is_not_asked_is_not_ignored_without_a_word(
-    node: NodeControl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The address is in HARENA_BASE_URL; another one has no effect, and the line that gives it is told so."""
-    monkeypatch.delenv("HARENA_BASE_URL", raising=False)
-    with pytest.warns(UserWarning, match=r"base_url='https://example.test' has no effect, .* in this process") as told:
-        Sandbox.run(base_url="https://example.test").wait()
-    assert told[0].filename == __file__
-    with pytest.warns(UserWarning, match="has no effect"):
-        Sandbox.run(defaults=SandboxDefaults(base_url="https://example.test")).wait()
+@pytest.fixture
+def _no_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing names a server before the test, nor after it."""
+    for setting in SETTINGS:
+        if setting.name.endswith(("_BASE_URL", "_API_KEY", "_SERVER")):
+            monkeypatch.delenv(setting.name, raising=False)
+    monkeypatch.setattr(server_choice, "_installed", {})
+    server_choice.closed()
+    yield
+    server_choice.closed()
+
+
+@pytest.mark.usefixtures("_no_server")
+def test_a_server_that_a_call_names(node: NodeControl, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the process's server; a second one is an error, and so is one that comes too late."""
+    Sandbox(base_url="https://example.test")
+    assert server_choice.chosen() == ("https://example.test", None, "base_url")
+    Sandbox(defaults=SandboxDefaults(base_url="https://example.test/"))  # the same one
+    for call in (Sandbox, Sandbox.list, lambda **more: Sandbox.from_id("sb", **more)):
+        with pytest.raises(SandboxValidationError, match=r"http://other.*https://example\.test \(base_url\)"):
+            call(base_url="http://other")  # type: ignore[operator]
+    server_choice.closed()
     monkeypatch.setenv("HARENA_BASE_URL", "http://127.0.0.1:1/")
-    with pytest.warns(UserWarning, match=r"has no effect, .* on the server http://127\.0\.0\.1:1/"):
-        Sandbox.run(base_url="https://example.test").wait()
-    Sandbox.run(base_url="http://127.0.0.1:1").wait()  # the very same: every warning is an error here
+    Sandbox(base_url="http://127.0.0.1:1")
+    with pytest.raises(SandboxValidationError, match="HARENA_BASE_URL"):
+        Sandbox(base_url="https://example.test")
+    monkeypatch.delenv("HARENA_BASE_URL")
+    server_choice.opened(None)
+    with pytest.raises(SandboxValidationError, match="node of its own by now"):
+        Sandbox.delete("sb", base_url="https://example.test")
+
+
+@pytest.mark.usefixtures("_no_server")
+def test_variables_of_other_clients_count_for_their_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where their names are installed, and HARENA_BASE_URL says nothing; a key alone never runs here silently."""
+    monkeypatch.setenv("CWSANDBOX_BASE_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("CWSANDBOX_API_KEY", "hk_theirs")
+    assert server_choice.chosen() is None
+    server_choice.read_variables_of("cwsandbox")
+    assert server_choice.chosen() == ("http://127.0.0.1:1", "hk_theirs", "CWSANDBOX_BASE_URL")
+    monkeypatch.setenv("HARENA_API_KEY", "hk_ours")
+    assert server_choice.chosen() == ("http://127.0.0.1:1", "hk_ours", "CWSANDBOX_BASE_URL")
+    server_choice.read_variables_of("runloop")
+    monkeypatch.setenv("RUNLOOP_BASE_URL", "http://127.0.0.1:2")
+    with pytest.raises(ValidationError, match=r"CWSANDBOX_BASE_URL=.* and RUNLOOP_BASE_URL="):
+        server_choice.chosen()
+    monkeypatch.setenv("HARENA_BASE_URL", "http://127.0.0.1:3")
+    assert server_choice.chosen() == ("http://127.0.0.1:3", "hk_ours", "HARENA_BASE_URL")
+    for name in ("HARENA_BASE_URL", "RUNLOOP_BASE_URL", "CWSANDBOX_BASE_URL"):
+        monkeypatch.delenv(name)
+    with pytest.warns(UserWarning, match=r"CWSANDBOX_API_KEY is set and CWSANDBOX_BASE_URL is not"):
+        server_choice.opened(None)
 
 
 def _limits(**given_options: Any) -> Limits:
