@@ -21,6 +21,7 @@ from harena.core.operations import OPERATIONS
 from harena.server.answers import ProblemResponse
 from harena.server.bodies import JSON
 from harena.server.documented import BEFORE_ROUTES, MEANINGS, describe
+from harena.server.face_routes import FACE_ROUTES
 from harena.server.page.routes import page_routes
 from harena.server.requests import Requests
 from harena.server.routes import (
@@ -103,7 +104,7 @@ def create_app(state: ServerState) -> FastAPI:
     )
     app.state.harena = state
     app.router.routes += benchmark_job_lines.router.routes  # takes bodies of lines, before the route for bodies of JSON
-    for routes in (*(noun.routes for noun in _WITH_MORE), _FROM_THE_TABLE):
+    for routes in (*(noun.routes for noun in _WITH_MORE), _FROM_THE_TABLE, *FACE_ROUTES):
         # not `include_router`, which makes each route once more, for an address before it or answers beside its own
         app.router.routes += routes.router.routes
     app.add_route("/openapi.json", _document, include_in_schema=False)

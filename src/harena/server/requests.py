@@ -22,6 +22,7 @@ from harena.server.answers import ProblemResponse
 from harena.server.bodies import LINES, OCTETS
 from harena.server.bounds import MOST_JSON_BYTES
 from harena.server.connections import Connection
+from harena.server.face_routes import FACES
 from harena.server.request_shares import Share, needed_bytes, needed_for_more
 from harena.server.state import ServerState
 
@@ -29,7 +30,7 @@ _PLAIN_WORD = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 _QUIET = frozenset({"/healthz", "/metrics"})
 """asked for all the time, and no news"""
-_FOR_CALLERS = ("/v1/", "/metrics")
+_FOR_CALLERS = ("/v1/", "/metrics", *(face.prefix for face in FACES))
 """routes that ask for a key where there are keys"""
 
 _AS_IT_IS_CALLED = (b"x-content-type-options", b"nosniff")
@@ -115,7 +116,7 @@ class Requests:
         if not scope["path"].startswith(_FOR_CALLERS):
             scope["query_string"] = b""  # nobody's key is asked for, and a framework would parse 32 KiB of it
             return WorkspaceLimits(request_bytes=MOST_JSON_BYTES)
-        caller = await self._state.access.identify(headers.get(b"authorization"))
+        caller = await self._state.access.identify(_authorization(scope["path"], headers))
         scope["state"]["caller"] = caller
         work_for.set(caller.workspace)
         if (connection := scope["state"].get("connection")) is not None:
@@ -153,6 +154,15 @@ class Requests:
             workspace=workspace,
             key_id=None if caller is None else caller.key_id,
         )
+
+
+def _authorization(path: str, headers: dict[bytes, str]) -> str | None:
+    """The header that carries a key: clients of a face may send it in one of their own."""
+    if (told := headers.get(b"authorization")) is not None:
+        return told
+    face = next((face for face in FACES if path.startswith(face.prefix)), None)
+    key = None if face is None else headers.get(face.key_header.encode())
+    return None if key is None else f"Bearer {key}"
 
 
 def _request_id(given: str | None) -> str:

@@ -25,6 +25,7 @@ from harena.core.idempotency import IdempotencyKey
 from harena.core.operations.operation import Operation, Parameter
 from harena.core.operations.sandboxes import TAR
 from harena.core.parameters import Bounds
+from harena.core.ports import Operations, WholeNode
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, begin_stream
 from harena.server.bodies import OCTETS, JsonRoute, arriving
@@ -48,7 +49,13 @@ _STREAMS: Mapping[str, Mapping[str, Any]] = {
 """media type of answers that are no JSON -> how the document describes them"""
 
 AnyOperation = Operation[Any, Any]
+Port = Callable[[WholeNode, str], Any]
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+
+
+def in_workspace(node: WholeNode, workspace: str) -> Operations:
+    """Who is asked for harena's own operations."""
+    return node.in_workspace(workspace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +79,17 @@ class TableRoutes:
         bodies: Mapping[AnyOperation, JsonBody] | None = None,
         answers: Mapping[AnyOperation, Callable[[Any], Any]] | None = None,
         known: Mapping[AnyOperation, Callable[[Any], Refindable[Any]]] | None = None,
+        *,
+        port: Port = in_workspace,
+        documented: bool = True,
     ) -> None:
         """`bodies`: how JSON is taken. `answers`: how what a port gives becomes an answer, where it is none itself.
         `known`: how a port finds again what an operation has created, where it does not keep the idempotency key, and
-        it is not found by the id of its record."""
+        it is not found by the id of its record. `port`: who is asked, for a node and a workspace. `documented`: the
+        OpenAPI document has the routes."""
         self.operations = operations
+        self._port = port
+        self._is_documented = documented
         self._bodies = bodies or {}
         self._known = known or {}
         self._answers = answers or {}
@@ -111,6 +124,7 @@ class TableRoutes:
                 name=operation.name,
                 tags=[operation.noun],
                 status_code=operation.status,
+                include_in_schema=self._is_documented,
                 **{**_answered(operation), **more},
             )
         return router
@@ -123,15 +137,15 @@ class TableRoutes:
         if operation.creates and not operation.has_key:
             known = self._known.get(operation) or _found_by_id(operation, self.operations)
         if body is not None:
-            endpoint = _asked_by_json(operation, body, to_answer, known)
+            endpoint = _asked_by_json(operation, self._port, body, to_answer, known)
         elif operation.has_fields:
-            endpoint = _asked_by_fields(operation, to_answer, known)
+            endpoint = _asked_by_fields(operation, self._port, to_answer, known)
         elif operation.media_type in _STREAMS:
-            endpoint = _streaming(operation)
+            endpoint = _streaming(operation, self._port)
         elif operation.body == OCTETS:
-            endpoint = _receiving(operation)
+            endpoint = _receiving(operation, self._port)
         else:
-            endpoint = _asked_by_address(operation, to_answer)
+            endpoint = _asked_by_address(operation, self._port, to_answer)
         return endpoint, {**(extra or {}), "description": operation.description}
 
 
@@ -149,13 +163,13 @@ def _answered(operation: AnyOperation) -> dict[str, Any]:
     return {"response_model": None}
 
 
-def _asked_by_address(operation: AnyOperation, to_answer: Callable[[Any], Any]) -> Callable[..., Any]:
+def _asked_by_address(operation: AnyOperation, port_of: Port, to_answer: Callable[[Any], Any]) -> Callable[..., Any]:
     """An endpoint that asks the port with what the address says."""
 
     async def asked(_caller: Caller, _state: ServerState, **given: Any) -> Response:
         if operation.starts_work:
             _state.check_not_draining()
-        port = _state.operations.in_workspace(_caller.workspace)
+        port = port_of(_state.operations, _caller.workspace)
         given |= {name: _pairs(given[name]) for name in mappings}
         if operation.waits is None:
             found = await operation.of(port, given)
@@ -178,21 +192,24 @@ def _asked_by_address(operation: AnyOperation, to_answer: Callable[[Any], Any]) 
 
 def _asked_by_json(
     operation: AnyOperation,
+    port_of: Port,
     body: JsonBody,
     to_answer: Callable[[Any], Any],
     known: Callable[[Any], Refindable[Any]] | None,
 ) -> Callable[..., Any]:
     """An endpoint that asks the port with a body; for a creation once for each idempotency key."""
 
-    async def take(asked: Any, _caller: Caller, _state: ServerState, _key: IdempotencyKey | None = None) -> Response:
+    async def take(
+        asked: Any, _caller: Caller, _state: ServerState, _key: IdempotencyKey | None = None, **address: Any
+    ) -> Response:
         if operation.starts_work:
             _state.check_not_draining()
         given, key = body.request(asked), {"key": _key} if operation.has_key else {}
-        port = _state.operations.in_workspace(_caller.workspace)
+        port = port_of(_state.operations, _caller.workspace)
 
         async def made() -> Any:
             async with with_files(given) as request:
-                return await operation.of(port, {"request": request, **key})
+                return await operation.of(port, {**address, "request": request, **key})
 
         if not operation.creates:
             return JsonAnswer(to_answer(await made()), operation.status)
@@ -203,11 +220,16 @@ def _asked_by_json(
         )
 
     once = [_parameter("_key", Once)] if operation.creates else []
-    return _signed(take, operation, [_parameter("asked", body.shape), *once])
+    return _signed(
+        take, operation, [*map(_from_address, operation.parameters()), _parameter("asked", body.shape), *once]
+    )
 
 
 def _asked_by_fields(
-    operation: AnyOperation, to_answer: Callable[[Any], Any], known: Callable[[Any], Refindable[Any]] | None
+    operation: AnyOperation,
+    port_of: Port,
+    to_answer: Callable[[Any], Any],
+    known: Callable[[Any], Refindable[Any]] | None,
 ) -> Callable[..., Any]:
     """An endpoint that asks the port with its address and the fields of a JSON body; for a creation once for each
     idempotency key."""
@@ -217,7 +239,7 @@ def _asked_by_fields(
     ) -> Response:
         if operation.starts_work:
             _state.check_not_draining()
-        port = _state.operations.in_workspace(_caller.workspace)
+        port = port_of(_state.operations, _caller.workspace)
         fields = {one.name: getattr(_asked, one.name) for one in operation.fields()}
         key = {"key": _key} if operation.has_key else {}
 
@@ -287,22 +309,22 @@ def _limits(bounds: Bounds) -> dict[str, Any]:
     return {name: bound for name, bound in held.items() if bound is not None}
 
 
-def _receiving(operation: AnyOperation) -> Callable[..., Any]:
+def _receiving(operation: AnyOperation, port_of: Port) -> Callable[..., Any]:
     """An endpoint that asks the port with bytes, while they arrive."""
 
     async def receive(_request: Request, _caller: Caller, _state: ServerState, **given: Any) -> Response:
-        port = _state.operations.in_workspace(_caller.workspace)
+        port = port_of(_state.operations, _caller.workspace)
         return JsonAnswer(await operation.of(port, {**given, "tree": arriving(_request)}), operation.status)
 
     parameters = [*map(_from_address, operation.parameters())]
     return _signed(receive, operation, [*parameters, _parameter("_request", Request)])
 
 
-def _streaming(operation: AnyOperation) -> Callable[..., Any]:
+def _streaming(operation: AnyOperation, port_of: Port) -> Callable[..., Any]:
     """An endpoint that sends the pieces that the port gives."""
 
     async def stream(_caller: Caller, _state: ServerState, **given: Any) -> Response:
-        pieces = operation.of(_state.operations.in_workspace(_caller.workspace), given)
+        pieces = operation.of(port_of(_state.operations, _caller.workspace), given)
         return await begin_stream(_closed_at_the_end(pieces), operation.media_type)
 
     return _signed(stream, operation, [*map(_from_address, operation.parameters())])

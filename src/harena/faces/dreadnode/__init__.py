@@ -1,0 +1,7 @@
+"""Hosted training as the stock `dreadnode` client asks for it (`dn train ...`), over harena's training jobs.
+
+    dn train list --server http://127.0.0.1:8000 --api-key hk_... --organization acme
+
+The organisation is a name that the client gives: a server is one organisation, whatever it is called. The workspace is
+that of the key. Jobs are submitted, kept and run as all training jobs are; see docs/how-to/hosted-training.md.
+"""

@@ -1,0 +1,224 @@
+"""Hosted training of one workspace, answered by harena's training jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from harena.core.errors import NotFoundError
+from harena.core.idempotency import IdempotencyKey
+from harena.core.parameters import Bounds, Id, OptionalWord
+from harena.core.training_jobs import Metrics, TrainingState, merge_metrics
+from harena.core.workspace import WorkspaceLimits
+from harena.faces.dreadnode.catalog import CatalogFilter, models_of
+from harena.faces.dreadnode.records import (
+    MOST_LOGS,
+    MOST_PAGE,
+    HostedArtifacts,
+    HostedCatalog,
+    HostedJob,
+    HostedJobsPage,
+    HostedLog,
+    HostedLogs,
+    HostedOrganization,
+    HostedProject,
+    HostedUser,
+    HostedWorkspace,
+    HostedWorkspaces,
+)
+from harena.faces.dreadnode.translation import (
+    hosted_artifacts,
+    hosted_job,
+    is_hosted,
+    without_organization,
+)
+
+if TYPE_CHECKING:
+    from harena.core.ports import Operations
+    from harena.core.records.training_jobs import TrainingJob
+
+PAGE = 500
+LOGS_PAGE = 5000
+SINCE = "1970-01-01T00:00:00+00:00"
+"""moment that stands where the client's models want one and a server knows none"""
+PageNumber = Annotated[int, Bounds(ge=1, le=10**6)]
+PageSize = Annotated[int, Bounds(ge=1, le=MOST_PAGE)]
+Status = Annotated[str | None, Bounds(one_of=TrainingState)]
+
+
+class HostedTraining:
+    """The node as the `dreadnode` client sees it, for one workspace. Organisations are names only."""
+
+    def __init__(self, node: Operations, workspace: str) -> None:
+        self._node = node
+        self._workspace = workspace
+
+    async def get_user(self) -> HostedUser:
+        """Who asks."""
+        return HostedUser(id=self._workspace, email_address="", username=self._workspace)
+
+    async def get_organization(self, org: Id) -> HostedOrganization:
+        """The server, by the name that the client gives it."""
+        lifetime = int(WorkspaceLimits().sandbox_lifetime_seconds)
+        return HostedOrganization(
+            id=org,
+            name=org,
+            key=org,
+            max_sandbox_runtime_seconds=None,
+            effective_max_sandbox_runtime_seconds=lifetime,
+            max_sandbox_runtime_source_level="platform",
+            effective_default_sandbox_runtime_seconds=lifetime,
+            default_sandbox_runtime_source_level="platform",
+            platform_max_sandbox_runtime_seconds=lifetime,
+            platform_default_sandbox_runtime_seconds=lifetime,
+            created_at=SINCE,
+            updated_at=SINCE,
+        )
+
+    async def list_workspaces(self, org: Id) -> HostedWorkspaces:
+        """The workspace of the key."""
+        return HostedWorkspaces(workspaces=[self._own_workspace(org)])
+
+    async def get_workspace(self, org: Id, ws: Id) -> HostedWorkspace:
+        """The workspace of the key. Raises NotFoundError for another one, here and below."""
+        self._check(ws)
+        return self._own_workspace(org)
+
+    async def get_project(self, org: Id, ws: Id, project: Id) -> HostedProject:
+        """A label for jobs: every name is one."""
+        self._check(ws)
+        return HostedProject(id=project, key=project, name=project, workspace_id=ws, created_at=SINCE, updated_at=SINCE)
+
+    async def create_job(
+        self, org: Id, ws: Id, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+    ) -> HostedJob:
+        """Check everything, then accept a job; nothing is stored where the answer is a problem, which lists every
+        mistake.
+
+        Raises ValidationError, NotFoundError."""
+        self._check(ws)
+        return self._hosted(await self._node.create_training_job(without_organization(request, org), key=key), org)
+
+    async def list_jobs(
+        self,
+        org: Id,
+        ws: Id,
+        *,
+        page: PageNumber = 1,
+        page_size: PageSize = 20,
+        status: Status = None,
+        backend: OptionalWord = None,
+        trainer_type: OptionalWord = None,
+        project_ref: OptionalWord = None,
+    ) -> HostedJobsPage:
+        """Hosted jobs of the workspace, newest first."""
+        self._check(ws)
+        matching: list[TrainingJob] = []
+        first, total = (page - 1) * page_size, 0
+        cursor: int | None = None
+        while True:
+            found = await self._node.list_training_jobs(
+                state=status, trainer_type=trainer_type, limit=PAGE, cursor=cursor
+            )
+            for job in found.training_jobs:
+                if (
+                    not is_hosted(job)
+                    or backend not in (None, job.backend)
+                    or project_ref not in (None, job.project_ref)
+                ):
+                    continue
+                if first <= total < first + page_size:
+                    matching.append(job)
+                total += 1
+            if (cursor := found.next_cursor) is None:
+                break
+        items = [self._hosted(job, org) for job in matching]
+        return HostedJobsPage(items=items, total=total, page=page, page_size=page_size)
+
+    async def get_job(self, org: Id, ws: Id, job: Id) -> HostedJob:
+        """A job by its id or name, with all that it has measured."""
+        self._check(ws)
+        found = await self._node.get_training_job(job)
+        return hosted_job(found, org, self._workspace, await self._measured(found.id))
+
+    async def cancel_job(self, org: Id, ws: Id, job: Id) -> HostedJob:
+        """End the job; what it had stays. No effect on a job that has ended."""
+        found = await self._found(ws, job, org)
+        return self._hosted(await self._node.cancel_training_job(found.id), org)
+
+    async def retry_job(self, org: Id, ws: Id, job: Id) -> HostedJob:
+        """Queue a job that has ended once more, from its newest checkpoint.
+
+        Raises ValidationError (it has not)."""
+        found = await self._found(ws, job, org)
+        return self._hosted(await self._node.retry_training_job(found.id), org)
+
+    async def job_logs(self, org: Id, ws: Id, job: Id) -> HostedLogs:
+        """What was said to people."""
+        found = await self._found(ws, job, org)
+        items: list[HostedLog] = []
+        cursor = 0
+        while True:
+            page = await self._node.training_job_logs(found.id, after=cursor, limit=LOGS_PAGE)
+            items += [
+                HostedLog(timestamp=log.at, level=log.level, message=log.message, data=log.data) for log in page.items
+            ]
+            items, cursor = items[-MOST_LOGS:], page.cursor
+            if len(page.items) < LOGS_PAGE:
+                return HostedLogs(items=items)
+
+    async def job_artifacts(self, org: Id, ws: Id, job: Id) -> HostedArtifacts:
+        """What the job has written, and what it was made of."""
+        found = await self._found(ws, job, org)
+        written = await self._node.training_job_artifacts(found.id)
+        return HostedArtifacts(artifacts=hosted_artifacts(found, written))
+
+    async def get_catalog(
+        self,
+        *,
+        query: OptionalWord = None,
+        family: OptionalWord = None,
+        algorithm: OptionalWord = None,
+        min_size_b: float | None = None,
+        max_size_b: float | None = None,
+        limit: Annotated[int, Bounds(ge=1, le=MOST_PAGE)] = 20,
+    ) -> HostedCatalog:
+        """Models that jobs can begin with."""
+        asked = CatalogFilter(
+            query=query, family=family, algorithm=algorithm, min_size_b=min_size_b, max_size_b=max_size_b
+        )
+        found = [model async for model in models_of(self._node) if asked.admits(model)]
+        return HostedCatalog(models=found[:limit], total=len(found), limit=limit)
+
+    def _check(self, ws: str) -> None:
+        if ws != self._workspace:
+            raise NotFoundError(
+                f"workspace {ws!r:.200} is not that of this key: leave --workspace out, or give {self._workspace}"
+            )
+
+    def _own_workspace(self, org: str) -> HostedWorkspace:
+        name = self._workspace
+        return HostedWorkspace(
+            id=name, name=name, key=name, org_id=org, is_default=True, created_at=SINCE, updated_at=SINCE
+        )
+
+    async def _found(self, ws: str, job: str, org: str) -> TrainingJob:
+        self._check(ws)
+        found = await self._node.get_training_job(job)
+        self._hosted(found, org)
+        return found
+
+    def _hosted(self, job: TrainingJob, org: str) -> HostedJob:
+        return hosted_job(job, org, self._workspace)
+
+    async def _measured(self, job: str) -> Metrics:
+        metrics: Metrics = {}
+        cursor = 0
+        while True:
+            page = await self._node.training_job_metrics(job, after=cursor)
+            if page.anew:
+                metrics.clear()
+            merge_metrics(metrics, page.metrics)
+            cursor = page.cursor
+            if not page.more:
+                return metrics
