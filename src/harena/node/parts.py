@@ -236,7 +236,8 @@ class NodeParts:
 
             async def resolve(workspace: str, request: SFTRequest | RLRequest) -> ResolvedReferences:
                 reader, manifest_of = jobs.catalog.reader(workspace), self.world_manifests().manifest
-                return await self.registry().resolve(workspace, request, reader, manifest_of)
+                model_of = self.training_jobs().model_of
+                return await self.registry().resolve(workspace, request, reader, manifest_of, model_of)
 
             self._training = training_jobs(
                 self._config, self._database, resolve, self.blueprints.find, self.clock, jobs.stored_room.check

@@ -160,15 +160,17 @@ async def test_every_command_of_the_client(hosted: Client) -> None:
     assert (written["capability"], written["dataset"]) == ("solver@1.0.0", "rows@1")
     assert await hosted.run("cancel", job=job) == {**done, "metrics": await newest(hosted, job)}
 
-    (entry,) = (one for one in RECORDED["commands"]["rl"] if one["method"] == "POST")
-    config = {**entry["body"]["config"], "stop": [";"]}
-    other = await hosted.run("rl", tags=["steps:1"], config=config)
+    other = await hosted.run("rl", tags=["steps:1"])
     assert (other["algorithm"], other["project_ref"]) == ("ppo", "p")
     await ended(hosted, other["id"])
-    assert [one["id"] for one in (await hosted.run("list"))["items"]] == [other["id"], job]
+    greedy = await hosted.run("rl, greedy", tags=["steps:1"])
+    assert (greedy["config"]["temperature"], greedy["config"]["weight_sync_interval"]) == (0, 2)
+    await ended(hosted, greedy["id"])
+    listed = [one["id"] for one in (await hosted.run("list"))["items"]]
+    assert listed == [greedy["id"], other["id"], job]
     page = await hosted.run("list, filtered")
-    assert (page["total"], page["page_size"], len(page["items"])) == (2, 2, 2)
-    assert (await hosted.run("list, of a workspace and a project"))["total"] == 2
+    assert (page["total"], page["page_size"], len(page["items"])) == (3, 2, 2)
+    assert (await hosted.run("list, of a workspace and a project"))["total"] == 3
     assert [one["tinker_id"] for one in (await hosted.run("catalog"))["models"]] == ["tiny-llama", MODEL]
 
 

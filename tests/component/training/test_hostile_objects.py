@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from stored_objects import Store, opened, world_of
+from stored_objects import Store, model_of, opened, world_of
 
 from harena.core import landlock
 from harena.core.errors import ValidationError
@@ -135,7 +135,7 @@ async def test_a_node_opens_no_file_of_an_object_itself(
     p, d, c = ({"name": name, "version": "1.0.0"} for name in ("p", "d", "solver"))
 
     async def resolve(workspace: str, request: Any) -> Any:
-        return await registry.resolve(workspace, request, registry.catalog.reader(workspace), world_of)
+        return await registry.resolve(workspace, request, registry.catalog.reader(workspace), world_of, model_of)
 
     rl = {"algorithm": "grpo", "steps": 1}
     for body in (

@@ -381,6 +381,26 @@ async def test_what_was_left_out_is_never_drawn(engines: Make, monkeypatch: pyte
         assert min(got.logprobs) > -math.inf
 
 
+async def test_a_text_of_several_tokens_ends_a_sequence(engines: Make) -> None:
+    """With the token that completes it; what is sampled until then is what is sampled without."""
+    engine = engines()
+    prompt = engine.tokenizer.encode("add 3>")
+
+    def asked(key: int, *texts: str) -> SampleRequest:
+        return SampleRequest(prompt=prompt, key=(3, key), sampling=Sampling(max_new_tokens=24, stop_texts=texts))
+
+    free = await sampled(engine, [asked(key) for key in range(8)])
+    texts = [engine.tokenizer.decode(got.tokens) for got in free]
+    ending = [text[5:8] for text in texts]
+    stopped = await sampled(engine, [asked(key, "never said", ending[key]) for key in range(8)])
+    for got, whole, text, end in zip(stopped, free, texts, ending, strict=True):
+        length = text.index(end) + len(end)
+        assert (got.stop, engine.tokenizer.decode(got.tokens)) == (StopReason.STOP, text[:length])
+        assert got.tokens == whole.tokens[: len(got.tokens)]
+    with pytest.raises(ValidationError, match="every text ends with an empty one"):
+        Sampling(stop_texts=("",))
+
+
 async def test_those_that_end_early_change_nothing_for_others(engines: Make) -> None:
     """Those that have ended are dropped now and then, not at each token, and are computed on until then."""
     engine = engines()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from stored_objects import Store, opened, world_of
+from stored_objects import Store, model_of, opened, world_of
 
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.file_trees import files_of, pack_files, tree_of
@@ -50,7 +50,7 @@ async def push(registry: Store, kind: ObjectKind, place: Path, ref: str, workspa
 async def resolve(registry: Store, body: dict[str, Any], **config: Any) -> ResolvedReferences:
     """Of a request with these fields beside its own."""
     asked = {**body, "config": {**body["config"], **config.pop("config", {})}, **config}
-    return await registry.resolve(MINE, parse_request(asked), registry.catalog.reader(MINE), world_of)
+    return await registry.resolve(MINE, parse_request(asked), registry.catalog.reader(MINE), world_of, model_of)
 
 
 def data(folder: Path, **rows: list[dict[str, Any]]) -> Path:
@@ -100,6 +100,22 @@ async def test_everything_that_a_request_names(registry: Store, tmp_path: Path) 
     assert model is not None
     assert scaffold.described["prompt"] == "You add numbers."
     assert (model.path, model.described["shipped"]["layers"]) == (None, 3)
+
+
+async def test_what_a_job_has_learned_is_a_model(registry: Store, tmp_path: Path) -> None:
+    """It becomes a checkpoint that is named by its content, and outlives the job."""
+    place = weights(tmp_path / "taught")
+    asked = {"model": f"job:{place}", "config": {"dataset_ref": str(data(tmp_path / "d", train=ROWS) / "train.jsonl")}}
+    first = (await resolve(registry, SFT, **asked)).find("model")
+    assert first is not None
+    assert (first.kind, first.name, str(first.version)[:7]) == ("checkpoint", "train_1", "sha256-")
+    assert (await resolve(registry, SFT, **asked)).find("model") == first
+    shutil.rmtree(place)
+    again = (await resolve(registry, SFT, **{**asked, "model": first.ref})).find("model")
+    assert again is not None
+    assert (again.digest, Path(str(again.path), "config.json").is_file()) == (first.digest, True)
+    with pytest.raises(NotFoundError, match="model: no training job has the id or name 'other'"):
+        await resolve(registry, SFT, **{**asked, "model": "job:other"})
 
 
 async def test_a_task_may_be_pinned(registry: Store, tmp_path: Path) -> None:

@@ -99,7 +99,8 @@ def test_hosted_bodies_are_taken_as_they_are(body: dict[str, Any]) -> None:
     plan = plan_of(request, resolved())
     assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
     if isinstance(plan, RLPlan):
-        assert (plan.group_size, plan.groups_per_step) == (4, 8)
+        of_a_step = request.backend == "tinker"
+        assert (plan.group_size, plan.groups_per_step) == ((1, 4) if of_a_step else (4, 8))
 
 
 def test_hosted_numbers_reach_the_plan() -> None:
@@ -193,7 +194,13 @@ def test_defaults_learn() -> None:
         (changed(RL, num_rollouts=1), "config.num_rollouts: must be at least 2"),
         (changed(RL, num_rollouts=4, group_size=8), "config.num_rollouts: is group_size under another name, and they"),
         (changed(RL, temperature=0), "config.temperature: must be above 0: all rollouts of a prompt would be the same"),
-        (changed(RL, weight_sync_interval=2), "config.weight_sync_interval: new weights are sampled from after every"),
+        (changed(TINKER_RL, num_rollouts=12), "config.num_rollouts: rollouts of a step, the same number for each of"),
+        (changed(TINKER_RL, num_rollouts=16, temperature=0), "config.temperature: must be above 0: all rollouts of a"),
+        (changed(RL, critic=True), "config.critic belongs to ppo; grpo has none"),
+        (changed(RL, gae_lambda=0.9), "config.gae_lambda belongs to a critic; leave it out"),
+        (changed(RL, algorithm="ppo", critic=True, advantage="rloo"), "config.advantage: with a critic each token has"),
+        (changed(RL, weight_sync_interval=3, checkpoint_interval=10), "config.checkpoint_interval: must be a multiple"),
+        (changed(RL, weight_sync_interval=2, eval_dataset_ref="e", eval_interval=5), "config.eval_interval: must be a"),
         (changed(RL, world_manifest_id="w"), "config.prompt_dataset_ref: a job learns in a world or from what this"),
         (changed(WORLD, task_ref="t"), "config.task_ref: a job learns in a world or from what this names"),
         (changed(WORLD, reward_recipe={"name": "exact_match_v1"}), "config.reward_recipe: rewards in a world are"),
@@ -271,7 +278,8 @@ OTHER_VALUES: dict[str, Any] = {
     "execution_mode": "one_step_off_async", "max_steps_off_policy": 3, "staleness_policy": "readmit", "max_turns": 2,
     "max_episode_steps": 2, "max_new_tokens": 9, "temperature": 0.5, "stop": ["x"], "overlong": "score",
     "eval_max_rollouts": 9, "loss_agg": "constant", "clip_low": 0.1, "clip_high": 0.1, "advantage": "rloo",
-    "kl_coef": 0.1, "correction": "decoupled", "correction_cap": 3.0, "offline": True,
+    "kl_coef": 0.1, "correction": "decoupled", "correction_cap": 3.0, "offline": True, "weight_sync_interval": 2,
+    "critic": True, "gae_lambda": 0.5,
     "too_long": "error", "held_out": 0.2, "top_p": 0.9, "top_k": 7, "baseline": "dataset",
     "reward_recipe": {"name": "gsm8k_v1", "params": {}},
     "world_reward": {"name": "goal_only_v1", "params": {}},
@@ -285,8 +293,6 @@ REFUSED = {
     *("world_runtime_id", "world_agent_name"),
     *("num_rollout_workers", "buffer_size"),
 }
-ONLY_ONE = {"weight_sync_interval"}
-"""one value is taken, and it says what is done anyway"""
 BESIDE: dict[str, dict[str, Any]] = {
     "eval_interval": {"eval_dataset_ref": "e"},
     "eval_max_rollouts": {"eval_dataset_ref": "e"},
@@ -295,6 +301,8 @@ BESIDE: dict[str, dict[str, Any]] = {
     "staleness_policy": {"execution_mode": "fully_async", "max_steps_off_policy": 2},
     "correction_cap": {"correction": "decoupled"},
     "tuning": {"lora_rank": None},
+    "critic": {"algorithm": "ppo"},
+    "gae_lambda": {"algorithm": "ppo", "critic": True},
     "offline": {"prompt_dataset_ref": None, "trajectory_dataset_refs": ["t"]},
     "epochs": {"steps": None},
     "max_turns": {"reward_recipe": {"name": "task_env_agent_v1"}},
@@ -316,15 +324,45 @@ def test_no_field_is_taken_and_ignored(body: dict[str, Any], name: str) -> None:
     if name in REFUSED:
         assert any(name in line for line in mistakes_of(changed(body, **{name: {"name": "x"}})))
         return
-    if name in ONLY_ONE:
-        assert any(name in line for line in mistakes_of(changed(body, **{name: 2})))
-        return
     beside = BESIDE.get(name, {})
     without = {**beside, **({"max_steps_off_policy": None} if name == "execution_mode" else {})}
     if name == "max_steps_off_policy":
         without = {"execution_mode": "fully_async", "max_steps_off_policy": 1}
     with_it = plan_of(parse_request(changed(body, **beside, **{name: OTHER_VALUES[name]})), resolved())
     assert with_it != plan_of(parse_request(changed(body, **without)), resolved())
+
+
+@pytest.mark.parametrize(
+    ("given", "prompts", "group"),
+    [
+        ({"num_rollouts": 16, "batch_size": 4}, 4, 4),
+        ({"num_rollouts": 16}, 8, 2),
+        ({"num_rollouts": 8, "batch_size": 8}, 8, 1),
+        ({"num_rollouts": 4, "batch_size": 8}, 4, 1),
+        ({"batch_size": 4}, 4, 8),
+    ],
+)
+def test_num_rollouts_of_tinker_are_those_of_a_step(given: dict[str, int], prompts: int, group: int) -> None:
+    """And elsewhere those of a prompt: the same numbers give another plan."""
+    body = changed(changed(TINKER_RL, num_rollouts=None, batch_size=None), **given)
+    plan = plan_of(parse_request(body), resolved())
+    assert isinstance(plan, RLPlan)
+    assert (plan.groups_per_step, plan.group_size) == (prompts, group)
+    assert (plan.advantage == "none") == (group == 1)
+    local = plan_of(parse_request(changed(RL, **given)), resolved())
+    assert isinstance(local, RLPlan)
+    assert local.group_size == given.get("num_rollouts", 8)
+
+
+def test_a_greedy_policy_learns_from_one_rollout_of_each_prompt() -> None:
+    """The hosted default: its reward is its advantage."""
+    body = changed(TINKER_RL, num_rollouts=8, batch_size=8, temperature=0, weight_sync_interval=4, eval_interval=8)
+    with pytest.raises(ValidationError, match="checkpoint_interval: must be a multiple of weight_sync_interval, 4"):
+        parse_request(body)
+    plan = plan_of(parse_request(changed(body, checkpoint_interval=None)), resolved())
+    assert isinstance(plan, RLPlan)
+    assert (plan.temperature, plan.advantage, plan.weight_sync_interval) == (0, "none", 4)
+    assert plan.checkpoint_interval == 12
 
 
 def test_a_request_is_known_by_its_type() -> None:

@@ -65,6 +65,28 @@ async def test_sync_is_a_plain_sequential_loop() -> None:
     ]
 
 
+@pytest.mark.parametrize("staleness", [0, 1])
+async def test_new_weights_are_sampled_from_every_so_many_steps(staleness: int) -> None:
+    """And after the last one; in between, each step learns from what older weights have said."""
+    engine = FakeEngine(chance=0.3)
+    told = await run(engine, steps=7, max_steps_off_policy=staleness, weight_sync_interval=3, checkpoint_interval=3)
+    assert (engine.version, len(told)) == (3, 7)
+    assert max(metrics["staleness/max"] for metrics in told) == min(staleness, 1)
+    with pytest.raises(ValidationError, match="checkpoint_interval must be a multiple of weight_sync_interval, 3"):
+        settings(weight_sync_interval=3, checkpoint_interval=10)
+
+
+async def test_one_rollout_of_each_prompt_is_compared_with_nothing() -> None:
+    """Its reward is its advantage: the right word becomes likelier all the same."""
+    engine = FakeEngine(chance=0.3)
+    told = await run(engine, steps=20, group_size=1, groups_per_step=8, advantage="none")
+    assert engine.chance > 0.8
+    assert {metrics["too_small_group_share"] for metrics in told} == {0}
+    assert {row.advantage for batch in engine.batches for row in batch.rows} == {1.0}
+    with pytest.raises(ValidationError, match="group_size must be at least 2"):
+        settings(group_size=1)
+
+
 async def test_a_straggler_delays_nobody_in_its_siblings_steps() -> None:
     """In `fully_async` other groups are sampled while one hangs; in order it is waited for, and trained."""
     engine = FakeEngine()

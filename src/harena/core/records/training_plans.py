@@ -20,6 +20,7 @@ TooLong = Literal["left", "right", "leave_out", "error"]
 
 DEFAULT_CORRECTION_CAP = 2.0
 """cap of prox / mu"""
+DEFAULT_GAE_LAMBDA = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,12 @@ class LossSpec(Record):
     """weight of the divergence from the reference weights; 0 = none are kept"""
     aggregation: Aggregation = "token"
     """what the sum over tokens is divided by"""
+    critic: bool = False
+    """advantages are made by a critic that is trained beside the policy; see `harena.training.engines.critic`"""
+    gae_lambda: float = DEFAULT_GAE_LAMBDA
+    """with a critic: how far advantages look ahead; 1 = to the reward at the end"""
+    value_coefficient: float = 0.5
+    """with a critic: weight of its loss"""
 
     @property
     def needs_prox(self) -> bool:
@@ -133,7 +140,9 @@ class RLPlan(TrainingPlan):
     groups_per_step: int
     """prompts of a step"""
     group_size: int
-    """rollouts of a prompt"""
+    """rollouts of a prompt; 1 = they are compared with nothing"""
+    weight_sync_interval: int = 1
+    """steps from one publication of new weights to those that sample to the next"""
     loss: LossSpec
     """what is minimised"""
     advantage: AdvantageRule

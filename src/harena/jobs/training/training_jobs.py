@@ -16,6 +16,7 @@ import shutil
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harena.core.checked import quote
@@ -223,6 +224,18 @@ class TrainingJobs:
         folder = self._queue.folder(found)
         files = await TRAINING.run(files_below, folder, found.artifacts)
         return TrainingArtifacts(artifacts=found.artifacts, files=files, folder=None if found.durable else str(folder))
+
+    async def model_of(self, workspace: str, job: str) -> tuple[str, Path]:
+        """(id of the job, directory of the model that its present try has exported). Raises NotFoundError,
+        ValidationError where there is none."""
+        found = await self._find(workspace, job)
+        named = found.artifacts.get("model")
+        if found.state != TrainingState.COMPLETED or not isinstance(named, str):
+            raise ValidationError(
+                f"training job {found.id} is {found.state} and has no model: a model is exported when a job has "
+                "completed; wait for it, or retry it"
+            )
+        return found.id, self._queue.folder(found) / named
 
     async def file(self, workspace: str, job: str, path: str) -> AsyncIterator[bytes]:
         """One of those files. Raises NotFoundError, PlatformError."""

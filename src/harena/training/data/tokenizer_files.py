@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -37,15 +37,14 @@ def tokenizer_facts(folder: Path | None, shipped: ShippedModel | None) -> Tokeni
     return TokenizerFacts(told["has_template"], partial(_counted, folder) if told["counts"] else None)
 
 
-def stop_mistake(lengths: Mapping[str, int]) -> str | None:
-    """What is wrong with `config.stop`, of whose texts `lengths` says the tokens; None = each is one token."""
-    wrong = [f"{text!r} ({length} tokens)" for text, length in lengths.items() if length != 1]
-    if not wrong:
-        return None
-    return (
-        f"{', '.join(wrong)}: this model's tokenizer must write each text as one token, because an answer ends between "
-        "two tokens: give one that is, or leave it out"
-    )
+def unwritable(texts: Sequence[str], shipped: ShippedModel | None) -> list[str]:
+    """Find the texts that a shipped model's tokenizer has no token for; of others it is known after loading only."""
+    return [] if shipped is None else [text for text in texts if not set(text) <= set(shipped.alphabet)]
+
+
+def stop_mistake(texts: Sequence[str]) -> str:
+    """Say what is wrong with texts of `config.stop` that a tokenizer cannot write."""
+    return f"{', '.join(map(repr, texts))}: this model's tokenizer has no token for it: leave it out"
 
 
 def _has_template(folder: Path) -> bool | None:

@@ -113,6 +113,11 @@ class LocalTrainer(ABC):
         """Write the model and its tokenizer as a Hugging Face directory. Raises OSError."""
         await self._on_thread(lambda: export_model(self._model, self.tokenizer, folder))
 
+    @property
+    def has_adapter(self) -> bool:
+        """Whether an adapter is trained beside the model's own weights."""
+        return has_adapter(self._model)
+
     async def export_adapter(self, folder: Path) -> None:
         """The LoRA adapter alone, as `peft` loads it. Raises ValidationError where there is none, OSError."""
         await self._on_thread(lambda: export_adapter(self._model, folder))
@@ -325,6 +330,7 @@ class LocalEngine(LocalTrainer):
             new_cache=lambda: new_cache(self._model.config),
             pad_token=self.tokenizer.pad_token,
             device=self._device,
+            decode=self.tokenizer.decode,
         )
 
     @property

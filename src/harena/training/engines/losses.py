@@ -3,7 +3,8 @@
 Metrics (means over learnt tokens unless they say otherwise): entropy (nats, of the trained distribution), k3_mu (k3 of
 sampler and trainer), clipped_low, clipped_high (shares of tokens whose gradient is cut), k3_reference. Of the
 importance weights, which are r (bypass; of the sequence for gspo) or prox / mu (decoupled): ratio_max,
-effective_sample_size (a share: (sum w)^2 / (n sum w^2)), and capped (the share above the cap; decoupled).
+effective_sample_size (a share: (sum w)^2 / (n sum w^2)), and capped (the share above the cap; decoupled). With a critic
+value_loss.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ class TokenColumns:
     row: Tensor
     prox: Tensor | None = None
     reference: Tensor | None = None
+    value_loss: Tensor | None = None
+    """a critic's own, with gradient"""
 
 
 def token_losses(columns: TokenColumns, spec: LossSpec) -> tuple[Tensor, dict[str, Tensor]]:
@@ -57,6 +60,9 @@ def token_losses(columns: TokenColumns, spec: LossSpec) -> tuple[Tensor, dict[st
         k3 = _k3(columns.reference - pi)
         losses = losses + spec.kl_coefficient * k3
         sums["k3_reference"] = k3.detach().sum()
+    if columns.value_loss is not None:
+        losses = losses + columns.value_loss
+        sums["value_loss"] = columns.value_loss.detach().sum()
     return losses, sums
 
 

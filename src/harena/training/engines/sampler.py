@@ -33,6 +33,10 @@ FEW_ENDED = 8
 """sequences that have ended are computed on while they are at most one in so many"""
 
 
+Decode = Callable[[Sequence[int]], str]
+"""tokens -> their text"""
+
+
 class Cohort:
     """Sequences that were asked for together."""
 
@@ -44,8 +48,11 @@ class Cohort:
         cache: Any,
         pad_token: int,
         device: torch.device,
+        decode: Decode | None = None,
     ) -> None:
-        """`resolve` is given the sequences that end with one token, by their numbers; each number once."""
+        """`resolve` is given the sequences that end with one token, by their numbers; each number once. `decode` makes
+        a text of tokens, for requests that end with one."""
+        self._decode = decode
         self._requests = requests
         self._resolve = resolve
         self._cache = cache
@@ -107,13 +114,25 @@ class Cohort:
         place = len(self._versions)
         self._versions.append(version)
         self._tokens[:, place], self._logprobs[:, place] = chosen, logprobs
-        stopped = (chosen.to("cpu")[:, None] == self._stops).any(1)
+        stopped = (chosen.to("cpu")[:, None] == self._stops).any(1) | self._said_a_stop(place)
         self._end(self._live & (stopped | (self._most <= place + 1)), stopped)
         # those that have ended are at position 0: the one after their last may be beyond the context
         self._positions = (self._mask.sum(1) * self._live.to(self._device))[:, None]
         self._mask = torch.cat([self._mask, torch.ones_like(self._mask[:, :1])], dim=1)
         self._input = chosen[:, None]
         return bool(self._live.any())
+
+    def _said_a_stop(self, place: int) -> Tensor:
+        """Which sequences end with a text that ends them: one of as many last tokens as it can have at most."""
+        found = torch.zeros_like(self._live)
+        for number, (row, live) in enumerate(zip(self._rows, self._live.tolist(), strict=True)):
+            texts = self._requests[row].sampling.stop_texts
+            if not live or not texts or self._decode is None:
+                continue
+            most = max(len(text.encode()) for text in texts) + 1
+            tail = self._decode(self._tokens[number, max(0, place + 1 - most) : place + 1].tolist())
+            found[number] = any(text in tail for text in texts)
+        return found
 
     @property
     def unfinished(self) -> list[int]:
@@ -237,9 +256,17 @@ class SamplerThread:
     """Advances cohorts, one token each in turn, and gives each finished sequence to whoever waits for it."""
 
     def __init__(
-        self, models: tuple[Any, Any], *, new_cache: Callable[[], Any], pad_token: int, device: torch.device
+        self,
+        models: tuple[Any, Any],
+        *,
+        new_cache: Callable[[], Any],
+        pad_token: int,
+        device: torch.device,
+        decode: Decode | None = None,
     ) -> None:
-        """`models` are two of the same weights: one is sampled from, into the other new weights are written."""
+        """`models` are two of the same weights: one is sampled from, into the other new weights are written. `decode`:
+        a tokenizer's; without one no text ends a sequence."""
+        self._decode = decode
         self._front, self._back = models
         self._new_cache = new_cache
         self._pad_token = pad_token
@@ -261,7 +288,14 @@ class SamplerThread:
         def resolve(ended: Mapping[int, Sampled]) -> None:
             loop.call_soon_threadsafe(_settle, futures, ended)
 
-        cohort = Cohort(requests, resolve, cache=self._new_cache(), pad_token=self._pad_token, device=self._device)
+        cohort = Cohort(
+            requests,
+            resolve,
+            cache=self._new_cache(),
+            pad_token=self._pad_token,
+            device=self._device,
+            decode=self._decode,
+        )
         for row, future in enumerate(futures):
             future.add_done_callback(partial(_abort_if_cancelled, cohort, row))
         with self._changed:

@@ -4,7 +4,7 @@ For each token that the policy chose: pi is its probability under the weights th
 sampled it, prox under the weights at the start of the step, A the advantage of its rollout, sg() stops the gradient.
 
     importance_sampling   -pi/mu * A                                          never clipped: staleness 1 at most
-    ppo, grpo             -min(r * A, clip(r, 1 - low, 1 + high) * A)         PPO, arXiv 1707.06347; there is no critic
+    ppo, grpo             -min(r * A, clip(r, 1 - low, 1 + high) * A)         PPO, arXiv 1707.06347
     cispo                 -sg(min(r, 1 + high)) * A * log pi                  arXiv 2506.13585; not clipped below
     gspo                  -min(s * A, clip(s, 1 - low, 1 + high) * A), once   GSPO, arXiv 2507.18071
                           for each sequence: s = exp(mean over its tokens of log r)
@@ -13,7 +13,8 @@ with the correction
     bypass      r = pi / mu
     decoupled   r = pi / prox, and the whole term times sg(min(prox / mu, cap))   (AReaL, arXiv 2505.24298)
 
-`ppo` and `grpo` differ in their default clip range: grpo's is wider above (DAPO, arXiv 2503.14476).
+`ppo` and `grpo` differ in their default clip range: grpo's is wider above (DAPO, arXiv 2503.14476). `ppo` may have a
+critic: then A is of each token (`harena.training.engines.critic`).
 
 To each token may be added kl_coefficient * k3, k3 = ref/pi - log(ref/pi) - 1 (http://joschu.net/blog/kl-approx.html).
 
@@ -34,6 +35,7 @@ from typing import get_args
 from harena.core.errors import ValidationError
 from harena.core.records.training_plans import (
     DEFAULT_CORRECTION_CAP,
+    DEFAULT_GAE_LAMBDA,
     Aggregation,
     AlgorithmName,
     Correction,
@@ -62,6 +64,8 @@ def loss_spec(
     correction_cap: float | None = None,
     kl_coefficient: float = 0.0,
     aggregation: Aggregation = "token",
+    critic: bool = False,
+    gae_lambda: float | None = None,
 ) -> LossSpec:
     """The loss of an algorithm; what is None is as the algorithm has it. Raises ValidationError that lists every
     combination that is not one of the formulas above."""
@@ -85,6 +89,10 @@ def loss_spec(
         mistakes.append("correction_cap belongs to correction 'decoupled'; leave it out")
     if correction_cap is not None and correction_cap < 1:
         mistakes.append(f"correction_cap must be at least 1 (got {correction_cap})")
+    if critic and algorithm != "ppo":
+        mistakes.append(f"critic belongs to ppo; {algorithm} has none")
+    if gae_lambda is not None and not critic:
+        mistakes.append("gae_lambda belongs to a critic; leave it out")
     if kl_coefficient < 0:
         mistakes.append(f"kl_coefficient must be at least 0 (got {kl_coefficient})")
     if mistakes:
@@ -97,4 +105,6 @@ def loss_spec(
         correction_cap=correction_cap or DEFAULT_CORRECTION_CAP,
         kl_coefficient=kl_coefficient,
         aggregation=aggregation,
+        critic=critic,
+        gae_lambda=DEFAULT_GAE_LAMBDA if gae_lambda is None else gae_lambda,
     )

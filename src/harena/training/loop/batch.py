@@ -49,7 +49,7 @@ class GroupCounts:
     constant: int
     """all rewards equal: nothing to learn from"""
     too_small: int
-    """fewer than two rollouts have a reward"""
+    """fewer than two rollouts have a reward, and they are compared; or none has"""
     masked: int
     """rollouts without a reward"""
     rollouts: int
@@ -64,13 +64,13 @@ def rl_batch(
     temperature: float,
 ) -> tuple[TrainingBatch, GroupCounts]:
     """The step's rows, in the order of groups and samples. A row whose advantage is 0 moves nothing and is left out,
-    unless the loss has a KL term, which every row has. The denominator counts it either way."""
+    unless the loss has a KL term or a critic, which learn from every row. The denominator counts it either way."""
     rows: list[TrainingRow] = []
     tokens = sequences = constant = too_small = masked = 0
     for group in groups:
         valid = group.valid
         masked += len(group.trajectories) - len(valid)
-        if len(valid) < 2:
+        if len(valid) < (1 if rule == "none" else 2):
             too_small += 1
             continue
         tokens += sum(trajectory.length for trajectory in valid)
@@ -79,7 +79,7 @@ def rl_batch(
         if rule != "none" and max(rewards) == min(rewards):
             constant += 1
         for trajectory, advantage in zip(valid, _advantages(rewards, rule), strict=True):
-            if (advantage != 0.0 or loss.kl_coefficient > 0) and trajectory.length:
+            if (advantage != 0.0 or loss.kl_coefficient > 0 or loss.critic) and trajectory.length:
                 rows += _rows(trajectory, advantage, loss.aggregation, temperature)
     denominators: dict[Aggregation, float] = {
         "token": tokens,

@@ -14,7 +14,6 @@ import inspect
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from harena.core.clock import Clock, SystemClock
@@ -157,7 +156,7 @@ class RLLoop:
 
     def _job(self) -> dict[str, Any]:
         rows = digest("\n".join(f"{row.id}\t{row.prompt}" for row in self._rows))
-        return {**asdict(self._settings), "rows": rows, "first_version": self._first_version}
+        return {**self._settings.identity(), "rows": rows, "first_version": self._first_version}
 
     def _schedule(self, past: ResumeState) -> GroupSchedule:
         settings = self._settings
@@ -253,8 +252,10 @@ class RLLoop:
                 )
             except TrainingError as error:
                 raise await self._stopped(step, groups, error) from error
-        await self._engine.publish()
-        metrics = step_metrics(groups, counts, report, version=self._first_version + step)
+        if settings.syncs_after(step):
+            await self._engine.publish()
+        version = self._first_version + step // settings.weight_sync_interval
+        metrics = step_metrics(groups, counts, report, version=version)
         return {**metrics, "learning_rate": rate, "gradient_norm": norm, **self._rollouts.metrics()}
 
     async def _stopped(self, step: int, groups: Sequence[Group], error: TrainingError) -> TrainingError:

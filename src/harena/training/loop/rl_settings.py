@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 from harena.core.errors import ValidationError
 from harena.core.records.training_plans import AdvantageRule, LossSpec, StalenessPolicy
@@ -21,7 +21,7 @@ class RLSettings:
     steps: int
     groups_per_step: int = 32
     group_size: int = 8
-    """rollouts of a prompt, 2 at least: a group with fewer than two rewards is not trained"""
+    """rollouts of a prompt; 2 at least where the advantage compares them: fewer than two rewards are not trained"""
     sampling: Sampling
     loss: LossSpec = field(default_factory=LossSpec)
     advantage: AdvantageRule = "group_std"
@@ -40,6 +40,8 @@ class RLSettings:
     seed: int = 0
     checkpoint_interval: int = 10
     """steps; there is one after the last, too. Without effect for a loop without checkpoints"""
+    weight_sync_interval: int = 1
+    """steps after which those that sample get the new weights; checkpoints and evaluations come at its multiples"""
     masked_limit: float = 0.05
     """the job pauses when the platform lost more than this share of the last `masked_window` rollouts"""
     masked_window: int | None = None
@@ -55,15 +57,38 @@ class RLSettings:
         mistakes = [
             f"{name} must be at least {least} (got {getattr(self, name)})"
             for name, least in {
-                "steps": 0, "groups_per_step": 1, "group_size": 2, "max_steps_off_policy": 0, "warmup_steps": 0,
-                "checkpoint_interval": 1, "learning_rate": 0, "masked_limit": 0, "weight_decay": 0,
+                "steps": 0, "groups_per_step": 1, "group_size": 1 if self.advantage == "none" else 2,
+                "max_steps_off_policy": 0, "warmup_steps": 0, "weight_sync_interval": 1, "checkpoint_interval": 1,
+                "learning_rate": 0, "masked_limit": 0, "weight_decay": 0,
             }.items()
             if not getattr(self, name) >= least
         ]  # fmt: skip
         if self.masked_window is not None and self.masked_window < 1:
             mistakes.append(f"masked_window must be at least 1 (got {self.masked_window})")
+        if not mistakes and self.checkpoint_interval % self.weight_sync_interval:
+            mistakes.append(
+                f"checkpoint_interval must be a multiple of weight_sync_interval, {self.weight_sync_interval} (got "
+                f"{self.checkpoint_interval})"
+            )
         if mistakes:
             raise ValidationError("\n  ".join(["these settings cannot be run:", *mistakes]))
+
+    def syncs_after(self, step: int) -> bool:
+        """Whether samplers get the weights that step `step`, which counts from 0, has made."""
+        return (step + 1) % self.weight_sync_interval == 0 or step + 1 == self.steps
+
+    def identity(self) -> dict[str, Any]:
+        """What tells jobs apart. Settings that came later count only where they are used: jobs of earlier versions go
+        on."""
+        told = asdict(self)
+        if self.weight_sync_interval == 1:
+            del told["weight_sync_interval"]
+        if not self.loss.critic:
+            for name in ("critic", "gae_lambda", "value_coefficient"):
+                del told["loss"][name]
+        if not self.sampling.stop_texts:
+            del told["sampling"]["stop_texts"]
+        return told
 
     def learning_rate_at(self, step: int) -> float:
         """Learning rate of step `step`, which counts from 0."""

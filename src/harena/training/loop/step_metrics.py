@@ -80,6 +80,11 @@ def _episodes(episodes: Sequence[Trajectory]) -> dict[str, float]:
     return {**shares, "turns/mean": fmean(len(episode.turns) for episode in episodes)}
 
 
+def _teaches(group: Group) -> bool:
+    rewards = {rollout.reward.value for rollout in group.valid}
+    return bool(rewards - {0.0}) if len(group.trajectories) == 1 else len(rewards) > 1
+
+
 def quantile(values: Sequence[float], share: float) -> float:
     """The smallest of the values that at least this share of them does not exceed."""
     ordered = sorted(values)
@@ -88,12 +93,13 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 def first_batch(groups: Sequence[Group]) -> dict[str, Any]:
     """{answers, unscored, rewards, other_rewards, groups, compared_groups, rollouts}: `rewards` are the most frequent
-    ones, as [reward, how many answers earned it]; `compared_groups` have answers that earned differently; `rollouts`
-    are some answers, {prompt_id, text, reward: {value, reason}}."""
+    ones, as [reward, how many answers earned it]; `compared_groups` have answers that earned differently, or one that
+    is compared with nothing and has earned something; `rollouts` are some answers, {prompt_id, text, reward: {value,
+    reason}}."""
     scored = [rollout for group in groups for rollout in group.valid]
     counts = Counter(rollout.reward.value for rollout in scored)
     shown = counts.most_common(MOST_REWARDS)
-    compared = [group for group in groups if len({rollout.reward.value for rollout in group.valid}) > 1]
+    compared = [group for group in groups if _teaches(group)]
     return {
         "answers": sum(len(group.trajectories) for group in groups),
         "unscored": sum(len(group.trajectories) for group in groups) - len(scored),

@@ -51,7 +51,7 @@ from harena.training.objects.tree_locks import TreeLocks
 if TYPE_CHECKING:
     from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest
-    from harena.training.requests.stored_references import FindWorld
+    from harena.training.requests.stored_references import FindJobModel, FindWorld
     from harena.training.requests.stored_scorings import StoredVersions
 
 MAX_PAGE = 500
@@ -228,14 +228,19 @@ class Registry:
         return row
 
     async def resolve(
-        self, workspace: str, request: SFTRequest | RLRequest, reader: StoredVersions, find_world: FindWorld
+        self,
+        workspace: str,
+        request: SFTRequest | RLRequest,
+        reader: StoredVersions,
+        find_world: FindWorld,
+        find_job_model: FindJobModel,
     ) -> ResolvedReferences:
         """Everything that a request for training refers to; `reader` looks up what is stored as scenarios, `find_world`
-        worlds. Raises NotFoundError or ValidationError with a line for each reference that is missing or does not
-        fit."""
+        worlds, `find_job_model` what jobs have learned. Raises NotFoundError or ValidationError with a line for each
+        reference that is missing or does not fit."""
         from harena.training.requests.stored_references import References
 
-        return await References(self, workspace, reader, find_world).resolve(request)
+        return await References(self, workspace, reader, find_world, find_job_model).resolve(request)
 
     def place(self, digest: str) -> Path:
         """The directory of a tree."""

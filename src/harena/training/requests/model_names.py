@@ -1,4 +1,5 @@
-"""What a request's `model` is: a shipped model, a path, a name of Hugging Face's, or a version of a stored object."""
+"""What a request's `model` is: a shipped model, a path, a name of Hugging Face's, what another job has learned, or a
+version of a stored object."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ from harena.training.shipped_models import SHIPPED_MODELS
 
 _HUGGING_FACE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95})(?:@([A-Za-z0-9._-]+))?")
 DEFAULT_REVISION = "main"
+JOB_PREFIX = "job:"
+"""before the id or name of a training job, whose model is meant"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +30,14 @@ class CachedModel:
     folder: Path
 
 
-def model_name_kind(model: str) -> Literal["shipped", "path", "hugging_face", "stored"]:
+def model_name_kind(model: str) -> Literal["shipped", "path", "job", "hugging_face", "stored"]:
     """What it is, by its looks alone."""
     if model in SHIPPED_MODELS:
         return "shipped"
     if is_model_path(model):
         return "path"
+    if model.startswith(JOB_PREFIX):
+        return "job"
     return "hugging_face" if "/" in model else "stored"
 
 

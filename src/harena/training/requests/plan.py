@@ -5,9 +5,10 @@ Defaults, where a request leaves a number out:
     learning_rate        shipped model: SFT 3e-3, RL 1e-3; adapters (LoRA): 1e-4; all weights of another model: SFT
                          2e-5, RL 2e-6; half of it for importance_sampling, which is not clipped
     tuning               full for shipped models, else lora with rank 16 and alpha twice the rank, on all linear layers
-    batch_size           SFT 16 rows; RL 32 prompts, each with a group of 8
+    batch_size           SFT 16 rows; RL 32 prompts, each with a group of 8; with the num_rollouts of backend `tinker`,
+                         which are those of a step, as many prompts, and 8 at most
     steps                SFT one epoch; RL one pass over the prompts, and 100 at the least
-    advantage            group_std; group_mean for importance_sampling
+    advantage            group_std; group_mean for importance_sampling; none for groups of one and with a critic
     loss_agg             token; sequence for gspo
     clip_low, clip_high  as `harena.training.loop.algorithms` has them for each algorithm
     temperature          1.0; top_p 1; top_k all
@@ -15,7 +16,8 @@ Defaults, where a request leaves a number out:
                          half of what the longest prompt leaves of the model's context, where that is more than 128
     max_grad_norm        1.0; final_learning_rate 0.1; weight_decay 0
     warmup_steps         a tenth of the steps, at most 5 (RL) or 20 (SFT)
-    checkpoint_interval  10, and 2 are kept; eval_interval 10, eval_max_rollouts 128, held_out nothing
+    checkpoint_interval  10, and 2 are kept; eval_interval 10, eval_max_rollouts 128, held_out nothing; both intervals
+                         the next multiple of weight_sync_interval, 1
     reward_recipe        of a task task_verifier_v1, or task_env_verifier_v1 where its flag or script is in the
                          environment; of trajectories trajectory_imitation_v1; of prompts what all rows have: scoring
                          code_tests_v1, the answers of GSM8K gsm8k_v1, answers in a box math_v1, an expected output
@@ -51,7 +53,7 @@ from harena.training.requests.request import RLConfig, RLRequest, SFTRequest, Tr
 from harena.training.rewards.recipe import overlong_of
 from harena.training.rollouts.trajectory import Sampling
 
-GROUP_SIZE, LEAST_RL_STEPS = 8, 100
+PROMPTS, GROUP_SIZE, LEAST_RL_STEPS = 32, 8, 100
 NEW_TOKENS, NEW_TOKENS_IN_CHAT = 128, 1024
 _RATES = {
     ("sft", "shipped"): 3e-3, ("sft", "lora"): 1e-4, ("sft", "full"): 2e-5,
@@ -93,7 +95,7 @@ def sft_settings(plan: SFTPlan) -> SFTSettings:
 
 
 def rl_settings(plan: RLPlan, stop_tokens: tuple[int, ...]) -> RLSettings:
-    """What the loop is told; `stop_tokens`: the tokenizer's, and those that `stop` asks for."""
+    """What the loop is told; `stop_tokens`: those that the tokenizer ends an answer with."""
     return RLSettings(
         steps=plan.steps,
         groups_per_step=plan.groups_per_step,
@@ -104,6 +106,7 @@ def rl_settings(plan: RLPlan, stop_tokens: tuple[int, ...]) -> RLSettings:
             top_p=plan.top_p,
             top_k=plan.top_k,
             stop_tokens=stop_tokens,
+            stop_texts=tuple(plan.stop),
         ),
         loss=plan.loss,
         advantage=plan.advantage,
@@ -117,6 +120,7 @@ def rl_settings(plan: RLPlan, stop_tokens: tuple[int, ...]) -> RLSettings:
         overlong=overlong_of(plan.overlong, plan.max_new_tokens),
         seed=plan.seed,
         checkpoint_interval=plan.checkpoint_interval,
+        weight_sync_interval=plan.weight_sync_interval,
     )
 
 
@@ -153,7 +157,7 @@ def _sft_plan(request: SFTRequest, resolved: ResolvedReferences) -> SFTPlan:
 
 def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts) -> RLPlan:
     config = request.config
-    groups = config.batch_size or 32
+    groups, group_size = step_of(config, request.backend)
     steps = config.steps or max(LEAST_RL_STEPS, math.ceil(_prompts(resolved) / groups))
     staleness = _staleness(config)
     algorithm = config.algorithm
@@ -166,15 +170,19 @@ def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts)
         correction_cap=config.correction_cap,
         kl_coefficient=config.kl_coef or 0.0,
         aggregation=config.loss_agg or ("sequence" if algorithm == "gspo" else "token"),
+        critic=config.critic or False,
+        gae_lambda=config.gae_lambda,
     )
+    alone = group_size == 1 or loss.critic  # rollouts are not compared with each other
     turns = [count for count in (config.max_turns, config.max_episode_steps) if count is not None]
     return RLPlan(
         **_for_every_plan(config, resolved, "rl", _RATE_OF.get(algorithm, 1.0), steps=steps, most_warm_up=5),
         steps=steps,
         groups_per_step=groups,
-        group_size=config.group_size or config.num_rollouts or GROUP_SIZE,
+        group_size=group_size,
+        weight_sync_interval=config.weight_sync_interval or 1,
         loss=loss,
-        advantage=config.advantage or _ADVANTAGES.get(algorithm, "group_std"),
+        advantage=config.advantage or ("none" if alone else _ADVANTAGES.get(algorithm, "group_std")),
         max_steps_off_policy=staleness,
         staleness_policy=config.staleness_policy or "wait",
         max_new_tokens=config.max_new_tokens or _answer_length(resolved, texts),
@@ -190,6 +198,15 @@ def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts)
         eval_max_rollouts=config.eval_max_rollouts or 128,
         reward=_with_extraction(_reward(config, resolved), texts),
     )
+
+
+def step_of(config: RLConfig, backend: str) -> tuple[int, int]:
+    """(prompts of a step, rollouts of each). `num_rollouts` are those of a step where the backend is `tinker`, and
+    those of a prompt elsewhere."""
+    if backend != "tinker" or config.num_rollouts is None:
+        return config.batch_size or PROMPTS, config.group_size or config.num_rollouts or GROUP_SIZE
+    prompts = min(config.num_rollouts, config.batch_size or GROUP_SIZE)
+    return prompts, config.num_rollouts // prompts
 
 
 def _for_every_plan(
@@ -210,10 +227,16 @@ def _for_every_plan(
         "max_gradient_norm": config.max_grad_norm or 1.0,
         "weight_decay": config.weight_decay or 0.0,
         "tuning": lora if kind == "lora" else TuningPlan(kind="full"),
-        "checkpoint_interval": config.checkpoint_interval or 10,
+        "checkpoint_interval": config.checkpoint_interval or _multiple(config, 10),
         "keep_checkpoints": config.keep_checkpoints or 2,
-        "eval_interval": config.eval_interval or 10 if _is_evaluated(config) else None,
+        "eval_interval": config.eval_interval or _multiple(config, 10) if _is_evaluated(config) else None,
     }
+
+
+def _multiple(config: TrainingConfig, steps: int) -> int:
+    """About so many steps: sampled weights and trained ones are the same then."""
+    every = (config.weight_sync_interval or 1) if isinstance(config, RLConfig) else 1
+    return every * math.ceil(steps / every)
 
 
 def _is_evaluated(config: TrainingConfig) -> bool:

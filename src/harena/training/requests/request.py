@@ -149,20 +149,22 @@ class RLConfig(TrainingConfig):
     """the most that a group may be stale"""
     staleness_policy: StalenessPolicy | None = None
     num_rollouts: Annotated[int | None, Field(default=None, ge=1, le=10_000)]
-    """group_size under its hosted name"""
+    """with backend `tinker` the rollouts of a step, for all of its prompts together; elsewhere group_size under another
+    name"""
     group_size: Annotated[int | None, Field(default=None, ge=2, le=10_000)]
     """rollouts of each prompt, which are compared with each other"""
     max_turns: Annotated[int | None, Field(default=None, ge=1, le=10_000)]
     max_episode_steps: Annotated[int | None, Field(default=None, ge=1, le=10_000)]
     """an episode's steps are its turns: the smaller of both holds"""
     weight_sync_interval: Count
+    """steps after which those that sample get the new weights"""
     max_new_tokens: Annotated[int | None, Field(default=None, ge=1, le=10**6)]
     """most new tokens of one turn"""
     temperature: Annotated[float | None, Field(default=None, ge=0, le=100, allow_inf_nan=False)]
     top_p: Annotated[float | None, Field(default=None, gt=0, le=1, allow_inf_nan=False)]
     top_k: Annotated[int | None, Field(default=None, ge=1, le=10**6)]
     stop: Annotated[list[Text], AtMost(1000, 1000)] | None = None
-    """texts that end an answer"""
+    """texts that end an answer, each of one token or several"""
     overlong: OverlongPolicy | None = None
     """what is cut off at max_new_tokens earns nothing, or is scored like any other"""
     held_out: Annotated[float | None, Field(default=None, gt=0, le=0.5, allow_inf_nan=False)]
@@ -174,6 +176,10 @@ class RLConfig(TrainingConfig):
     clip_high: Annotated[float | None, Field(default=None, gt=0, le=1e6, allow_inf_nan=False)]
     advantage: AdvantageRule | None = None
     kl_coef: Amount
+    critic: bool | None = None
+    """ppo: advantages are made by a value head that is trained beside the policy"""
+    gae_lambda: Share
+    """with a critic: how far advantages look ahead"""
     correction: Correction | None = None
     correction_cap: Annotated[float | None, Field(default=None, ge=1, le=1e6, allow_inf_nan=False)]
     offline: bool | None = None

@@ -208,14 +208,40 @@ def _modes(config: Config, backend: str) -> Iterator[str]:
 
 def _groups(config: Config, backend: str) -> Iterator[str]:
     hosted, size = _number(config, "num_rollouts"), _number(config, "group_size")
-    if hosted is not None and size is not None and hosted != size:
+    alone = False
+    """each prompt has one rollout, which is compared with nothing"""
+    if backend == "tinker" and hosted is not None:
+        prompts = min(hosted, _number(config, "batch_size") or 8)
+        if prompts >= 1 and hosted % prompts:
+            yield (
+                f"num_rollouts: rollouts of a step, the same number for each of its {prompts:g} prompts (batch_size): "
+                f"give a multiple of {prompts:g} (got {hosted:g})"
+            )
+        alone = hosted == prompts
+    elif hosted is not None and size is not None and hosted != size:
         yield f"num_rollouts: is group_size under another name, and they differ ({hosted} and {size})"
-    if hosted == 1:
+    elif hosted == 1:
         yield "num_rollouts: must be at least 2: a rollout is compared with others of its prompt (got 1)"
-    if "temperature" in config and _number(config, "temperature") == 0:
+    if "temperature" in config and _number(config, "temperature") == 0 and not alone:
         yield "temperature: must be above 0: all rollouts of a prompt would be the same, and teach nothing (got 0)"
-    if _number(config, "weight_sync_interval") not in (None, 1):
-        yield "weight_sync_interval: new weights are sampled from after every step; leave it out, or give 1"
+
+
+def _critic(config: Config, backend: str) -> Iterator[str]:
+    if config.get("critic") is not True:
+        return
+    if config.get("advantage") not in (None, "none"):
+        yield "advantage: with a critic each token has its own; leave it out"
+    if config.get("offline") is True:
+        yield "critic: an offline job has none; leave it out"
+
+
+def _sync(config: Config, backend: str) -> Iterator[str]:
+    """Sampled weights and trained ones are the same where a checkpoint is saved, and where something is evaluated."""
+    every = _number(config, "weight_sync_interval")
+    for name in ("checkpoint_interval", "eval_interval"):
+        steps = _number(config, name)
+        if every and steps and steps % every:
+            yield f"{name}: must be a multiple of weight_sync_interval, {every:g} (got {steps:g})"
 
 
 def _offline(config: Config, backend: str) -> Iterator[str]:
@@ -246,6 +272,8 @@ def _loss(config: Config, backend: str) -> Iterator[str]:
             clip_high=high if (high := _number(config, "clip_high")) is not None and high > 0 else None,
             correction="decoupled" if correction == "decoupled" else "bypass",
             correction_cap=cap if cap is not None and cap >= 1 else None,
+            critic=config.get("critic") is True,
+            gae_lambda=_number(config, "gae_lambda"),
         )
     except ValidationError as error:
         for line in str(error).split("\n  ")[1:]:
@@ -291,4 +319,16 @@ def _number(config: Config, name: str) -> float | None:
 Rule = Callable[[Config, str], Iterator[str]]
 _BOTH: tuple[Rule, ...] = (_adapters, _evaluation, _warm_up)
 _SFT: tuple[Rule, ...] = (_sft_sources,)
-_RL: tuple[Rule, ...] = (_worlds, _rl_sources, _names, _modes, _groups, _offline, _loss, _episodes, _recipe)
+_RL: tuple[Rule, ...] = (
+    _worlds,
+    _rl_sources,
+    _names,
+    _modes,
+    _groups,
+    _critic,
+    _sync,
+    _offline,
+    _loss,
+    _episodes,
+    _recipe,
+)

@@ -34,7 +34,7 @@ from harena.training.data.row_files import DEFAULT_SPLIT, Mistakes, names_stored
 from harena.training.data.stored_problems import is_reference
 from harena.training.objects.dataset import Use, read_part
 from harena.training.objects.model import read_model
-from harena.training.requests.model_names import cached_model, model_name_kind
+from harena.training.requests.model_names import JOB_PREFIX, cached_model, model_name_kind
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import DatasetSource, RLRequest, SFTRequest, VersionRef
 from harena.training.requests.stored_scorings import StoredScorings, StoredVersions
@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 FindWorld = Callable[[str, str], Awaitable[WorldManifest]]
 """(workspace, id or name); raises NotFoundError"""
+FindJobModel = Callable[[str, str], Awaitable[tuple[str, Path]]]
+"""(workspace, id or name of a job) -> (its id, the directory of the model that it has exported); raises NotFoundError,
+ValidationError"""
 MOST_WORLD_NAME = 100
 """characters of a world's name that are in the name of its data set"""
 USES: Mapping[str, str] = {"sft": "for SFT", "prompts": "as prompts", "trajectories": "as trajectories"}
@@ -55,9 +58,18 @@ USES: Mapping[str, str] = {"sft": "for SFT", "prompts": "as prompts", "trajector
 class References:
     """Finds what requests of one workspace refer to. Used from one event loop."""
 
-    def __init__(self, registry: Registry, workspace: str, reader: StoredVersions, find_world: FindWorld) -> None:
-        """`reader` looks up stored scenarios and contracts, `find_world` worlds."""
+    def __init__(
+        self,
+        registry: Registry,
+        workspace: str,
+        reader: StoredVersions,
+        find_world: FindWorld,
+        find_job_model: FindJobModel,
+    ) -> None:
+        """`reader` looks up stored scenarios and contracts, `find_world` worlds, `find_job_model` what jobs have
+        learned."""
         self._find_world = find_world
+        self._find_job_model = find_job_model
         self._registry = registry
         self._reader = reader
         self._workspace = workspace
@@ -119,6 +131,8 @@ class References:
         if kind == "hugging_face":
             cached = await OBJECTS.run(cached_model, model)
             return await OBJECTS.run(_model_at, cached.name, cached.commit, cached.folder)
+        if kind == "job":
+            return await self._job_model(model.removeprefix(JOB_PREFIX))
         try:
             return self._stored("model", await self._registry.find(self._workspace, "model", model))
         except NotFoundError:
@@ -129,8 +143,15 @@ class References:
                 raise NotFoundError(
                     f"no model or checkpoint {model!r} is published in this workspace (see `harena ls model`), and "
                     f"harena comes with {shipped_ones}; a directory is written ./{model.partition('@')[0]}, a model of "
-                    "the Hugging Face cache ORGANISATION/NAME"
+                    "the Hugging Face cache ORGANISATION/NAME, what a training job has learned job:NAME"
                 ) from None
+
+    async def _job_model(self, job: str) -> ResolvedReference:
+        """What a job has learned becomes a checkpoint that is named by its content: it stays when the job is
+        deleted."""
+        name, place = await self._find_job_model(self._workspace, job)
+        _, version = await OBJECTS.run(path_version, place)
+        return self._stored("checkpoint", await self._published("checkpoint", name, version, place, f"job:{job}"))
 
     async def _capability(self, asked: VersionRef) -> ResolvedReference:
         ref = self._stored("capability", await self._version("capability", asked))
@@ -252,8 +273,12 @@ class References:
         """A path becomes a version that is named by its content: what is trained on stays, whatever becomes of it."""
         place = Path(path).expanduser().absolute()
         name, version = await OBJECTS.run(path_version, place)
+        return await self._published("dataset", name, version, place, path)
+
+    async def _published(self, kind: ObjectKind, name: str, version: str, place: Path, told: str) -> ObjectVersion:
+        """The version that is there, or that is published of this place now; mistakes in it are told of `told`."""
         try:
-            return await self._registry.find(self._workspace, "dataset", f"{name}@{version}")
+            return await self._registry.find(self._workspace, kind, f"{name}@{version}")
         except NotFoundError:
             pass
         files = await OBJECTS.run(files_of, place)
@@ -264,10 +289,10 @@ class References:
                 yield piece
 
         try:
-            await self._registry.push(self._workspace, "dataset", name, version, tree())
+            await self._registry.push(self._workspace, kind, name, version, tree())
         except ValidationError as error:
-            raise ValidationError(str(error).replace(f"{name}@{version}", path)) from None
-        return await self._registry.find(self._workspace, "dataset", f"{name}@{version}")
+            raise ValidationError(str(error).replace(f"{name}@{version}", told)) from None
+        return await self._registry.find(self._workspace, kind, f"{name}@{version}")
 
     async def _version(self, kind: ObjectKind, asked: VersionRef) -> ObjectVersion:
         return await self._registry.find(self._workspace, kind, f"{self._own(asked.name)}@{asked.version}")

@@ -26,7 +26,7 @@ from harena.training.data.conversations import (
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.imported_rows import OWN_SOLUTION, imported
 from harena.training.data.row_files import Mistakes, Row, read_rows
-from harena.training.data.tokenizer_files import Counts, TokenizerFacts, stop_mistake, tokenizer_facts
+from harena.training.data.tokenizer_files import Counts, TokenizerFacts, stop_mistake, tokenizer_facts, unwritable
 from harena.training.requests.plan import TextFacts
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.reward_checks import MOST_ROWS
@@ -137,9 +137,8 @@ def check_texts(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> None:
     read: Callable[[Row], str | None] = partial(_pair_mistake, facts)
     learnt_from = "config.dataset_ref"
     if isinstance(plan, RLPlan):
-        if facts.counts is not None:
-            lengths = dict(zip(plan.stop, facts.counts(plan.stop), strict=True))
-            wrong += [f"config.stop: {mistake}" for mistake in filter(None, [stop_mistake(lengths)])]
+        if cannot := unwritable(plan.stop, model.shipped):
+            wrong.append(f"config.stop: {stop_mistake(cannot)}")
         read = partial(_prompt_mistake, facts, _room(plan, model))
         learnt_from = resolved.prompts.where if resolved.prompts is not None else ""
     if resolved.find("capability_ref") is None or facts.has_template is not False:

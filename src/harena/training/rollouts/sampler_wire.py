@@ -24,8 +24,11 @@ _SAMPLING = frozenset({"max_new_tokens", "temperature", "top_k", "top_p", "stop_
 
 
 def request_to_json(request: SampleRequest) -> dict[str, Any]:
-    """A request, for the wire."""
+    """A request, for the wire. Raises ValidationError for texts that end an answer: who samples there has no
+    tokenizer."""
     sampling = request.sampling
+    if sampling.stop_texts:
+        raise ValidationError("stop_texts need a tokenizer, and a sampler over HTTP has none: sample in this process")
     return {
         "prompt": list(request.prompt),
         "key": list(request.key),

@@ -47,6 +47,8 @@ class Sampling:
     """draw among the fewest most probable tokens that together have this probability (after top_k, as elsewhere)"""
     stop_tokens: tuple[int, ...] = ()
     """each of these ends a sequence, and is its last token"""
+    stop_texts: tuple[str, ...] = ()
+    """each of these ends a sequence with the token that completes it; more tokens than one may write it"""
 
     def __post_init__(self) -> None:
         """Raises ValidationError that lists everything that is wrong."""
@@ -59,6 +61,8 @@ class Sampling:
             mistakes.append(f"top_k must be at least 1 (got {self.top_k}); leave it out to draw among all tokens")
         if not 0 < self.top_p <= 1:
             mistakes.append(f"top_p must be above 0 and at most 1 (got {self.top_p})")
+        if "" in self.stop_texts:
+            mistakes.append("stop_texts: every text ends with an empty one; leave it out")
         if mistakes:
             raise ValidationError("\n  ".join(["tokens cannot be drawn like this:", *mistakes]))
 

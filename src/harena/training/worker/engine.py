@@ -12,6 +12,7 @@ from harena.core.errors import ValidationError
 from harena.core.records.training_plans import TuningPlan
 from harena.training.data.templates import ChatTemplate
 from harena.training.data.tokenizer_files import stop_mistake
+from harena.training.engines.critic import CriticEngine
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import Lora, load_model, with_adapter
 from harena.training.engines.tiny import shipped_model
@@ -19,10 +20,16 @@ from harena.training.requests.references import ResolvedReferences
 
 
 def open_engine(
-    resolved: ResolvedReferences, tuning: TuningPlan, *, seed: int, keep_reference: bool = False, pack: bool = False
+    resolved: ResolvedReferences,
+    tuning: TuningPlan,
+    *,
+    seed: int,
+    keep_reference: bool = False,
+    pack: bool = False,
+    critic: bool = False,
 ) -> LocalEngine:
-    """The model that the job begins with, on the GPU where there is one. The same plan gives the same weights. Raises
-    ValidationError."""
+    """The model that the job begins with, on the GPU where there is one, with a critic beside it where one is asked
+    for. The same plan gives the same weights. Raises ValidationError."""
     disable_progress_bar()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     ref = resolved.find("model")
@@ -46,7 +53,8 @@ def open_engine(
             seed=seed,
         )
         model = with_adapter(model, lora)
-    return LocalEngine(model, tokenizer, device=device, keep_reference=keep_reference, pack=pack)
+    kind = CriticEngine if critic else LocalEngine
+    return kind(model, tokenizer, device=device, keep_reference=keep_reference, pack=pack)
 
 
 def chat_template(engine: LocalEngine, capability_prompt: str | None) -> ChatTemplate | None:
@@ -57,14 +65,8 @@ def chat_template(engine: LocalEngine, capability_prompt: str | None) -> ChatTem
     return ChatTemplate(engine.tokenizer, capability_prompt=capability_prompt)
 
 
-def stop_tokens(engine: LocalEngine, stop: Sequence[str]) -> tuple[int, ...]:
-    """What ends an answer: the tokenizer's own, and the texts of `stop`. Raises ValidationError for a text that is not
-    one token, or that the tokenizer cannot write."""
-    found = {text: engine.tokenizer.encode(text) for text in stop}
+def check_stop(engine: LocalEngine, stop: Sequence[str]) -> None:
+    """Raises ValidationError for a text that the tokenizer cannot write: no answer would end with it."""
     unknown = engine.tokenizer.inner.unk_token_id
-    mistake = stop_mistake({text: len(tokens) for text, tokens in found.items()})
-    if cannot := [repr(text) for text, tokens in found.items() if unknown in tokens]:
-        mistake = f"{', '.join(cannot)}: this model's tokenizer has no token for it: leave it out"
-    if mistake is not None:
-        raise ValidationError(f"config.stop: {mistake}")
-    return (*engine.tokenizer.end_tokens, *(tokens[0] for tokens in found.values()))
+    if cannot := [text for text in stop if unknown in engine.tokenizer.encode(text)]:
+        raise ValidationError(f"config.stop: {stop_mistake(cannot)}")

@@ -4,6 +4,7 @@
     checkpoints/     see `harena.training.loop.checkpoints`
     samples.jsonl    some of the rollouts of the newest steps, to be read by people (RL)
     model/           the exported model, at the end
+    adapter/         the adapter alone, where one was trained
 
 Metrics travel as they are kept: "train/NAME" along "steps", "eval/NAME" along "eval/steps"; steps count from 1, and are
 how many optimizer steps the weights have learned from.
@@ -14,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,7 +23,6 @@ from typing import Any, Protocol
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.records.objects import CapabilityDescription, ResolvedReference
 from harena.core.training_jobs import EVAL_STEPS, STEPS, TrainingEventKind
-from harena.training.ports import Engine
 from harena.training.requests.references import ResolvedReferences, in_words
 from harena.training.worker.sentences import counted
 
@@ -43,6 +43,20 @@ class SendEvent(Protocol):
     """Tells the node one thing; parts as those of `WorkerLine`."""
 
     def __call__(self, kind: str, message: str | None = None, **parts: Any) -> None: ...
+
+
+class Exporting(Protocol):
+    """An engine whose model can be written."""
+
+    @property
+    def has_adapter(self) -> bool:
+        """It trains an adapter beside the model's own weights."""
+
+    async def export(self, folder: Path) -> None:
+        """Write the whole model. Raises OSError."""
+
+    async def export_adapter(self, folder: Path) -> None:
+        """Write the adapter alone. Raises OSError."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -110,15 +124,14 @@ class TrainingWork:
             artifacts=self.artifacts,
         )
 
-    async def export(self, engine: Engine) -> None:
-        """The model directory, there whole or not at all. Raises PlatformError."""
-        unfinished, final = self.folder / "model.unfinished", self.folder / "model"
+    async def export(self, engine: Exporting) -> None:
+        """The model directory, there whole or not at all; beside it the adapter alone, as peft loads it, where one was
+        trained. Raises PlatformError."""
+        final = self.folder / "model"
         try:
-            await asyncio.to_thread(shutil.rmtree, unfinished, ignore_errors=True)
-            await asyncio.to_thread(unfinished.mkdir)
-            await engine.export(unfinished)
-            await asyncio.to_thread(shutil.rmtree, final, ignore_errors=True)
-            await asyncio.to_thread(unfinished.rename, final)
+            await self._written(final, engine.export)
+            if engine.has_adapter:
+                await self._written(self.folder / "adapter", engine.export_adapter)
         except OSError as error:
             raise PlatformError(
                 f"the model could not be written to {final}: {error.strerror or error}. Make room there and retry the "
@@ -126,3 +139,14 @@ class TrainingWork:
                 step="export",
             ) from error
         self.artifacts["model"] = "model"
+        if engine.has_adapter:
+            self.artifacts["adapter"] = "adapter"
+
+    async def _written(self, final: Path, write: Callable[[Path], Awaitable[None]]) -> None:
+        """Write a directory under another name, and put it in its place. Raises OSError."""
+        unfinished = final.with_name(f"{final.name}.unfinished")
+        await asyncio.to_thread(shutil.rmtree, unfinished, ignore_errors=True)
+        await asyncio.to_thread(unfinished.mkdir)
+        await write(unfinished)
+        await asyncio.to_thread(shutil.rmtree, final, ignore_errors=True)
+        await asyncio.to_thread(unfinished.rename, final)

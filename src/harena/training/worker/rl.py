@@ -27,7 +27,7 @@ from harena.training.requests.plan import rl_settings
 from harena.training.rewards import reward_recipe
 from harena.training.rollouts.recipes import instructed, rollouts_of
 from harena.training.rollouts.rollout import SingleTurn
-from harena.training.worker.engine import chat_template, open_engine, stop_tokens
+from harena.training.worker.engine import chat_template, check_stop, open_engine
 from harena.training.worker.job import EVAL, TrainingWork, told_by_field
 from harena.training.worker.sentences import (
     ConstantRewardWarning,
@@ -55,7 +55,12 @@ async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
     """Its artifacts. Raises ValidationError, TrainingError, PlatformError."""
     keep_reference = plan.loss.needs_reference
     engine = await asyncio.to_thread(
-        open_engine, work.resolved, plan.tuning, seed=plan.seed, keep_reference=keep_reference
+        open_engine,
+        work.resolved,
+        plan.tuning,
+        seed=plan.seed,
+        keep_reference=keep_reference,
+        critic=plan.loss.critic,
     )
     template = chat_template(engine, work.capability_prompt)
     if plan.reward is None:
@@ -69,7 +74,8 @@ async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
     task = work.path_of("config.task_ref")
     given = None if task is None else await asyncio.to_thread(read_task, task)
     recipe = reward_recipe(plan.reward.name, plan.reward.params, task=given)
-    settings = rl_settings(plan, stop_tokens(engine, plan.stop))
+    check_stop(engine, plan.stop)
+    settings = rl_settings(plan, engine.tokenizer.end_tokens)
     limits = given_limits()
     rollouts = rollouts_of(
         recipe,
