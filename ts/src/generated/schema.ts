@@ -3405,10 +3405,25 @@ export interface components {
              */
             correction_cap: number;
             /**
+             * @description advantages are made by a critic that is trained beside the policy; see `harena.training.engines.critic`
+             * @default false
+             */
+            critic: boolean;
+            /**
+             * @description with a critic: how far advantages look ahead; 1 = to the reward at the end
+             * @default 0.95
+             */
+            gae_lambda: number;
+            /**
              * @description weight of the divergence from the reference weights; 0 = none are kept
              * @default 0
              */
             kl_coefficient: number;
+            /**
+             * @description with a critic: weight of its loss
+             * @default 0.5
+             */
+            value_coefficient: number;
         };
         /**
          * ModelDescription
@@ -3816,6 +3831,8 @@ export interface components {
             /** @default null */
             correction_cap?: number | null;
             /** @default null */
+            critic?: boolean | null;
+            /** @default null */
             eval_dataset_ref?: (components["schemas"]["VersionRef"] | string) | null;
             /** @default null */
             eval_interval?: number | null;
@@ -3825,6 +3842,8 @@ export interface components {
             execution_mode?: ("sync" | "one_step_off_async" | "fully_async" | "async" | "colocated" | "distributed") | null;
             /** @default null */
             final_learning_rate?: number | null;
+            /** @default null */
+            gae_lambda?: number | null;
             /** @default null */
             group_size?: number | null;
             /** @default null */
@@ -3927,7 +3946,7 @@ export interface components {
             /** @description the most rollouts of one evaluation */
             eval_max_rollouts: number;
             final_learning_rate: number;
-            /** @description rollouts of a prompt */
+            /** @description rollouts of a prompt; 1 = they are compared with nothing */
             group_size: number;
             /** @description prompts of a step */
             groups_per_step: number;
@@ -3978,6 +3997,11 @@ export interface components {
             tuning: components["schemas"]["TuningPlan"];
             warmup_steps: number;
             weight_decay: number;
+            /**
+             * @description steps from one publication of new weights to those that sample to the next
+             * @default 1
+             */
+            weight_sync_interval: number;
         };
         /**
          * RLRequest
