@@ -2,7 +2,8 @@
 
     python examples/rl_training/reward_function.py [--report-to wandb]
 
-The guide's example, over harena under the name that it uses (`cwsandbox`). The reward is an exit status, which any
+The guide's example, over harena under the name that it uses (`cwsandbox`). With `--report-to wandb` (`pip install
+'harena[wandb]'`) the session's metrics are those of a W&B run. The reward is an exit status, which any
 completion can forge (`os._exit(0)`): for training take `harena.integrations.trl.reward_function`.
 """
 
@@ -57,6 +58,10 @@ def main() -> int:
     )
     report_to = parser.parse_args().report_to
     job = uuid.uuid4().hex[:8]
+    if "wandb" in (report_to or ()):
+        import wandb
+
+        wandb.init(project="cwsandbox-rewards", name=f"reward-function-{job}")
     print(f"RL Training Reward Function Example (job: {job})")
     print("=" * 60)
     print(f"Evaluating {len(PROBLEMS)} completions...\n")

@@ -45,14 +45,18 @@ def run(home: Path, script: str, *words: str, python: str = sys.executable, **en
 
 
 def test_reward_function(tmp_path: Path) -> None:
-    """What the guide prints: what is done first is told first, and the summary is in order."""
-    status, said = run(tmp_path, "reward_function.py")
+    """What the guide prints: what is done first is told first, and the summary is in order. A W&B run has the metrics
+    of its session."""
+    offline = {"WANDB_MODE": "offline", "WANDB_DIR": str(tmp_path), "WANDB_SILENT": "true"}
+    status, said = run(tmp_path, "reward_function.py", "--report-to", "wandb", **offline)
     assert status == 0, said
     told = [line for line in said.splitlines() if line.startswith("[")]
     assert len(told) == 5
     assert told[-1] == "[5/5] Problem 4 (slow-list): PASS"
     assert "Problem 3 (syntax-error): reward=0.0 [FAIL] OK" in said
     assert "Total reward: 3.0/5\nPass rate: 3/5 (60%)" in said
+    (reported,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
+    assert b"cwsandbox/executions" in reported.read_bytes()
 
 
 def test_unsloth_says_what_is_missing(tmp_path: Path) -> None:
