@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 
-def doctor() -> list[Any]:
-    """What this host can and cannot do for sandboxes, and which setting to change; takes about 50 ms.
+def doctor(*, cluster: bool = False) -> list[Any]:
+    """What this host can and cannot do for sandboxes, and which setting to change; takes about 50 ms. With `cluster`
+    also what the pod may that this process is in, and what its cloud needs for user namespaces.
 
     Findings have `name`, `ok`, `detail` and `fix`. `ok`: True, it works; False, sandboxes cannot run here; None, they
     run with the stated restriction.
     """
     from harena.node.host import doctor as examine
 
-    return examine()
+    return examine(cluster=cluster)
 
 
 def load_scenarios(

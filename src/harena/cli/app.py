@@ -180,12 +180,16 @@ def options(
     """What may stand before the command."""
 
 
-def doctor() -> None:
+def doctor(
+    cluster: Annotated[
+        bool, typer.Option("--cluster", help="Also what this pod may, and what its cloud needs for user namespaces.")
+    ] = False,
+) -> None:
     """Say what this host can and cannot do, and which setting to change.
 
     Exit code 0: no line begins with NO. 1: one does.
     """
-    findings = face.plain(face.load().doctor())
+    findings = face.plain(face.load().doctor(cluster=cluster))
     marks = {True: "ok", False: "NO", None: "--"}
     for finding in findings:
         sys.stdout.write(f"{marks[finding['ok']]:<3}{finding['name']}: {finding['detail']}\n")

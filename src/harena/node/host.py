@@ -8,8 +8,15 @@ if TYPE_CHECKING:
     from harena.runtime.host.doctor import Finding
 
 
-def doctor() -> list[Finding]:
-    """Examine this host; changes nothing. See `harena.runtime.host.doctor`."""
+def doctor(*, cluster: bool = False) -> list[Finding]:
+    """Examine this host, with `cluster` also the pod and the cloud that it is in; changes nothing. See
+    `harena.runtime.host.doctor`."""
     from harena.runtime.host.doctor import report
 
-    return report()
+    found = report()
+    if cluster:
+        from harena.core.home import harena_home
+        from harena.runtime.host.cluster import examine, judge
+
+        found += judge(examine(harena_home()), found)
+    return found
