@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -189,25 +191,36 @@ def read_document(source: str | Path | Mapping[str, Any] | Sequence[Mapping[str,
     if not isinstance(source, str | Path):
         return Document("scenarios", source if isinstance(source, Mapping | RowsFile) else list(source))
     path = Path(source)
-    if path.suffix.lower() in LINE_ENDINGS:
+    ending = unpacked_ending(path)
+    if ending in LINE_ENDINGS:
         return LinesDocument(str(path), _lines_of(path))
     reader = {".yaml": read_yaml, ".yml": read_yaml, ".json": read_json}
-    if path.suffix.lower() not in reader:
-        _refuse(str(source), None, "the name of a scenario file ends in .yaml, .yml, .json or .jsonl")
+    if ending not in reader:
+        _refuse(str(source), None, "the name of a scenario file ends in .yaml, .yml, .json or .jsonl (also in .gz)")
     try:
-        with path.open("rb") as file:
+        with opened_unpacked(path) as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             _refuse(str(path), None, f"is longer than {MOST_BYTES // MIB} MiB; write one row to a line, as JSONL")
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         _refuse_encoding(path, error.start)
-    except OSError as error:
+    except (OSError, EOFError, zlib.error) as error:
         _refuse_unread(path, error)
     try:
-        return reader[path.suffix.lower()](text, str(path))
+        return reader[ending](text, str(path))
     except RecursionError:
         _refuse(str(path), None, "nested too deeply to be read")
+
+
+def unpacked_ending(path: Path) -> str:
+    """The ending of a file's name that says what is in it: of a packed one (.gz), the one before."""
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+
+
+def opened_unpacked(path: Path) -> Any:
+    """A file of bytes, unpacked as it is read. Raises OSError; reading raises EOFError and zlib.error, too."""
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _refuse(file: str, line: int | None, message: str) -> NoReturn:
@@ -218,8 +231,8 @@ def _refuse_encoding(path: Path, byte: int) -> NoReturn:
     _refuse(str(path), None, f"not UTF-8 text (byte {byte}); save the file as UTF-8")
 
 
-def _refuse_unread(path: Path, error: OSError) -> NoReturn:
-    _refuse(str(path), None, f"cannot be read: {error.strerror}; check the path")
+def _refuse_unread(path: Path, error: Exception) -> NoReturn:
+    _refuse(str(path), None, f"cannot be read: {getattr(error, 'strerror', None) or error}; check the path")
 
 
 def read_json(text: str, file: str) -> Document:
@@ -250,7 +263,7 @@ def _lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a file that are not empty, each with its number."""
     start = 0
     try:
-        with path.open("rb") as file:
+        with opened_unpacked(path) as file:
             for number, line in enumerate(lines_in(file), 1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 if text and not text.isspace():
@@ -260,7 +273,7 @@ def _lines_of(path: Path) -> Iterator[tuple[int, str]]:
         _refuse(str(path), error.number, str(error))
     except UnicodeDecodeError as error:
         _refuse_encoding(path, start + error.start)
-    except OSError as error:
+    except (OSError, EOFError, zlib.error) as error:
         _refuse_unread(path, error)
 
 

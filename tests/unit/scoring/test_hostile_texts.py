@@ -12,6 +12,7 @@ from harena.core.errors import ValidationError
 from harena.runtime.host.layers import check_requirements
 from harena.scoring.contracts.templates import TemplateError, check_template
 from harena.scoring.formats.answers import SHELLS, final_answer, program_in
+from harena.scoring.formats.final_number import last_number
 from harena.scoring.formats.lexemes import literals
 from harena.scoring.reading import read_json, read_yaml
 from harena.scoring.scorers.left_links import _LOOKS_AT_LINKS
@@ -19,7 +20,6 @@ from harena.scoring.scorers.start_up_files import _PROGRAM_NAME, _SETS_SEARCH_PA
 from harena.scoring.scorers.trusted_names import _programs_within
 from harena.scoring.verified_data.rows import PromptError, checked_template
 from harena.training.environments.tool_calls import parse_call, words_and_calls
-from harena.training.rewards.final_number import last_number
 
 SIZE = 40_000
 SECONDS = 4.0

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harena.training.rewards.final_number import last_number
+from harena.scoring.formats.final_number import last_number
 
 _BEFORE = ("", "$", "**", "(", "The answer is ", "x = ", "#### ", "\\boxed{", "so: ", "about ", "She needs ", "\u662f")
 _CLOSING = {"**": "**", "(": ")", "\\boxed{": "}"}

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from harena.training.rewards.final_number import last_number
+from harena.scoring.formats.final_number import last_number
 
 PLAIN = {
     "The answer is 18.": 18,

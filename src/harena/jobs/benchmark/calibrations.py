@@ -200,7 +200,7 @@ def _planned(
 def _read_plan(sources: Mapping[str, Any], gold_runs: int, reader: CatalogReader) -> Calibration:
     from harena.scoring.calibration import Calibration
 
-    return Calibration(read_batch(sources, reader), gold_runs=gold_runs)
+    return Calibration(read_batch(sources, reader, unsolved_too=True), gold_runs=gold_runs)
 
 
 def _answer(calibration: NewCalibration, stored: StoredReport | None, state: str | None) -> CalibrationJob:

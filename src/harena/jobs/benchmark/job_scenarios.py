@@ -70,7 +70,7 @@ class JobScenarios:
 
 def read_job(sources: Mapping[str, Any], reader: CatalogReader) -> JobScenarios:
     """Raises ScenarioFileError, ValidationError, NotFoundError."""
-    batch = read_batch(sources, reader)
+    batch = read_batch(sources, reader, unsolved_too=sources.get("calibration") is not None)
     if sources.get("calibration") is not None:
         return JobScenarios(scenarios=_trials(batch, sources["calibration"]))
     return JobScenarios(
@@ -99,8 +99,9 @@ def _runs_python_alone(contract: Contract) -> bool:
     return isinstance(contract, TestsContract | ReferenceContract | StdioContract)
 
 
-def read_batch(sources: Mapping[str, Any], reader: CatalogReader) -> ScenarioBatch:
-    """The batch that is named, with the stored versions that it was made of."""
+def read_batch(sources: Mapping[str, Any], reader: CatalogReader, *, unsolved_too: bool = False) -> ScenarioBatch:
+    """The batch that is named, with the stored versions that it was made of. `unsolved_too`: problems without a right
+    answer are in it as well, see `import_scenarios`."""
     from harena.scoring.formats import import_scenarios
 
     given, version, digest = sources, None, None
@@ -109,7 +110,8 @@ def read_batch(sources: Mapping[str, Any], reader: CatalogReader) -> ScenarioBat
         _check_nothing_beside(sources, stored.sources, stored.version)
         given, version, digest = {**sources, **stored.sources}, stored.version, stored.digest
         given["scenarios"] = _named_problems(given["scenarios"], given.get("candidates"))
-    _check_answered(given, version or "what is given as scenarios")
+    if not unsolved_too:
+        _check_answered(given, version or "what is given as scenarios")
     batch = import_scenarios(
         given["scenarios"],
         candidates=given.get("candidates"),
@@ -118,6 +120,7 @@ def read_batch(sources: Mapping[str, Any], reader: CatalogReader) -> ScenarioBat
         contracts=reader.contract,
         compact=True,
         skip_bad_rows=given.get("skip_bad_rows") is True,
+        unsolved_too=unsolved_too,
     )
     if version is None:
         return batch
@@ -186,7 +189,7 @@ def _check_answered(sources: Mapping[str, Any], name: str) -> None:
     alone = isinstance(content, Mapping) and content.get("problems") and not content.get("scenarios")
     if alone and sources.get("candidates") is None:
         raise ValidationError(
-            f"candidates: missing; {name} holds problems only; give rows of {{id, problem, candidate}}"
+            f"candidates: missing; {name} holds problems only; give rows of {{id, problem, candidate}}, or 'nop'"
         )
 
 

@@ -40,8 +40,14 @@ def fit_rows(path: Path, unfit: Collection[str], *, form: str | None = None) -> 
             if first and form != SCENARIOS and not (form is None and is_own(row.fields)):
                 family = recognised(row) if form is None else family_named(form)
             first = False
-            if (_own_problem(row) if family is None else family.read(row).id) not in unfit:
+            if _name_of(row, family) not in unfit:
                 yield line if line.endswith(b"\n") else line + b"\n"
+
+
+def _name_of(row: Row, family: Family | None) -> str:
+    if family is None:
+        return _own_problem(row)
+    return family.read(row).id if family.name_of is None else family.name_of(row)
 
 
 def _own_problem(row: Row) -> str:

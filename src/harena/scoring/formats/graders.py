@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from harena.scoring.contracts.contract import (
     TextSimilarityContract,
     WeightedContract,
 )
+from harena.scoring.formats.asked_fields import asked_in
 from harena.scoring.formats.rows import FieldError, Row, refusal, shown
 from harena.scoring.formats.task import Family, Task, made
 from harena.scoring.python_source import MOST_SCORER_TOKENS
@@ -112,10 +113,27 @@ def read(row: Row) -> Task:
 
 def _conversation(row: Row) -> str:
     messages = row.decoded("messages")
-    if not isinstance(messages, list) or not all(isinstance(message, Mapping) for message in messages):
+    if not isinstance(messages, list):
         raise FieldError("messages", f"must be a list of messages, not {shown(messages)}")
+    return conversation_text(messages, "messages")
+
+
+def conversation_text(messages: Sequence[Any], field: str) -> str:
+    """Messages as people read them. Raises FieldError."""
+    if not all(isinstance(message, Mapping) for message in messages):
+        raise FieldError(field, f"must be a list of messages, not {shown(messages)}")
     texts = [(message.get("role", "?"), message.get("content")) for message in messages]
     return "\n\n".join(f"{role}: {text}" for role, text in texts if isinstance(text, str))
+
+
+def conversation_asked(row: Row) -> tuple[str, tuple[Mapping[str, Any], ...]]:
+    """(what a row asks for, as people read it; the same as a conversation where the row has one). Raises FieldError."""
+    name, value = ("messages", row.decoded("messages")) if row.has("messages") else asked_in(row.fields) or ("", None)
+    if isinstance(value, list) and value:
+        return conversation_text(value, name), tuple(value)
+    if not isinstance(value, str) or not value.strip():
+        raise FieldError(name or "prompt", f"must be text or a list of messages, not {shown(value)}")
+    return value, ()
 
 
 def contract_of(grader: Any, item: Mapping[str, Any], field: str) -> Contract:

@@ -7,45 +7,43 @@ is known: they pass.
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.near_names import MOST_SUGGESTED, cut, nearest_name
-from harena.core.outside_json import lines_in, read_outside
+from harena.core.outside_json import MOST_BYTES, lines_in, read_outside
 from harena.core.results import Trust
 from harena.core.rows import RowsFile
 from harena.core.task_archives import task_folders
-from harena.scoring.contracts.contract import PythonContract, TestsContract, WeightedContract
-from harena.scoring.contracts.judge import JudgeContract
+from harena.scoring.contracts.contract import TestsContract
 from harena.scoring.contracts.parts import Contract
 from harena.scoring.contracts.stored import ContractLookup
-from harena.scoring.contracts.text import TextContract
 from harena.scoring.formats.answers import program_in
-from harena.scoring.formats.asked_names import FIELDS, asked_names
 from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
+from harena.scoring.formats.own_scenarios import NOP, ORACLE, names_asked_by, own_scenarios
 from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
 from harena.scoring.formats.rows import FieldError, Row, Rows, refusal
-from harena.scoring.formats.samples import ONE_ANSWER, Answer, Samples
+from harena.scoring.formats.samples import Answer, Samples
 from harena.scoring.formats.task import Family, Task
-from harena.scoring.load import OTHER_NAMES, load_document, load_problems
+from harena.scoring.load import load_document, load_problems
 from harena.scoring.reading import (
     LINE_ENDINGS,
     MOST_MISTAKES,
     Mistake,
     ScenarioFileError,
+    opened_unpacked,
     read_document,
     too_many_mistakes,
+    unpacked_ending,
 )
-from harena.scoring.scenario import DEFAULT_ENTRY, Candidate, Expected, Scenario, ScenarioBatch
+from harena.scoring.scenario import Candidate, Expected, Scenario, ScenarioBatch
 
 Source = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | RowsFile
-
-_NAMES_OF_ANSWERS = {**OTHER_NAMES, **{name: "candidate" for name in ONE_ANSWER if name != "candidate"}}
-ORACLE, NOP = "oracle", "nop"
-"""in place of answers: the rows' own solutions, which must pass, and answers that do nothing, which must not"""
 
 
 def import_scenarios(
@@ -57,25 +55,29 @@ def import_scenarios(
     contracts: ContractLookup | None = None,
     compact: bool = False,
     skip_bad_rows: bool = False,
+    unsolved_too: bool = False,
 ) -> ScenarioBatch:
     """Scenarios in harena's own format, or in one of other people's (`FORMATS`), told by its shape or given as `form`.
 
     `grader`: that of rows that hold none of their own (a file, or what is in it). `candidates`: the answers
     (`samples`), or "oracle", or "nop"; None = the oracle's. `contracts`: where stored scoring contracts are. `compact`:
     for batches that stay in memory, see `CompactScenarios`. `skip_bad_rows`: rows of other people's formats that
-    have a mistake are left out, and told in the batch. Raises ScenarioFileError with every mistake.
+    have a mistake are left out, and told in the batch. `unsolved_too`: without `candidates`, a problem that has no
+    right answer gets one that does nothing, as of "nop". Raises ScenarioFileError with every mistake.
     """
     for given in (source, candidates, grader):
         if isinstance(given, str | Path) and "\0" in str(given):
             raise refusal(ascii(str(given)), None, "is no name of a file: there is a NUL in it")
     if grader is None and (form == SCENARIOS or (form is None and _looks_own(source))):
-        return _own(source, candidates, contracts, compact=compact)
+        return own_scenarios(source, candidates, contracts, compact=compact, unsolved_too=unsolved_too)
     rows = _rows(source)
+    rows.look_up(contracts)
     if grader is not None:
         if form == SCENARIOS:
             raise refusal("grader", None, "harena's own scenarios have their scoring in them, and take no grader")
         rows.add(GRADER, read_grader_file(grader) if isinstance(grader, str | Path) else grader_in(grader, "grader"))
-    return _imported(rows, candidates, None if form is None else family_named(form), skip_bad_rows=skip_bad_rows)
+    family = None if form is None else family_named(form)
+    return _imported(rows, candidates, family, skip_bad_rows=skip_bad_rows, unsolved_too=unsolved_too)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def import_problems(
     """Check problems that candidates will be given to later; arguments as in `import_scenarios`. Raises
     ScenarioFileError with every mistake."""
     if grader is not None or not (form == SCENARIOS or (form is None and _looks_own(source))):
-        batch = import_scenarios(source, candidates=NOP, form=form, grader=grader)
+        batch = import_scenarios(source, candidates=NOP, form=form, grader=grader, contracts=contracts)
         made = tuple(scenario.scoring for scenario in batch.scenarios)
         return ProblemSet(batch.form, len({scenario.problem_id for scenario in batch.scenarios}), 0, made)
     document = read_document(source)
@@ -122,72 +124,37 @@ def _looks_own(source: Source) -> bool:
         row = next(iter(source), None)
         return not isinstance(row, Mapping) or is_own(row) or row.keys() <= {"id"}
     path = Path(source)
-    if os.path.isdir(path) or path.suffix == ".gz":  # a name that is too long for one is no folder
+    if os.path.isdir(path):  # a name that is too long for one is no folder
         return False
-    if path.suffix.lower() in LINE_ENDINGS:
+    ending = unpacked_ending(path)
+    if ending in LINE_ENDINGS:
         return _first_line_is_own(path)
-    if path.suffix.lower() in (".yaml", ".yml"):
+    if ending in (".yaml", ".yml"):
         content = read_document(path).content
-    elif path.suffix.lower() == ".json":
+    elif ending == ".json":
         try:
-            content = read_outside(path.read_bytes())
-        except (OSError, ValueError, RecursionError):
+            with opened_unpacked(path) as file:
+                content = read_outside(file.read(MOST_BYTES + 1))
+        except (OSError, EOFError, zlib.error, ValueError, RecursionError):
             return True
     else:
-        return path.suffix.lower() != ".parquet"
+        return ending != ".parquet"
     return not isinstance(content, Mapping | list) or _looks_own(content)
 
 
 def _first_line_is_own(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
+        with opened_unpacked(path) as file:
             first = next((line for line in lines_in(file) if line.strip(b" \t\r\n\xef\xbb\xbf")), b"")
         row = read_outside(first.decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError):
         return True
     return not isinstance(row, Mapping) or not row or is_own(row) or row.keys() <= {"id"}
 
 
-def _own(
-    source: Source, candidates: Source | None, contracts: ContractLookup | None, *, compact: bool
+def _imported(
+    rows: Rows, candidates: Source | None, family: Family | None, *, skip_bad_rows: bool, unsolved_too: bool
 ) -> ScenarioBatch:
-    if candidates is None:
-        is_lines = isinstance(source, RowsFile) or (
-            isinstance(source, str | Path) and Path(source).suffix.lower() in LINE_ENDINGS
-        )
-        return load_document(read_document(source), contracts=contracts, compact=compact and is_lines)
-    if candidates in (ORACLE, NOP):
-        raise refusal(
-            "candidates", None, f"{candidates!r} is for data sets that hold solutions; name a file of candidates"
-        )
-    batch = load_document(
-        read_document(candidates), problems=read_document(source), contracts=contracts, other_names=_NAMES_OF_ANSWERS
-    )
-    return replace(batch, scenarios=tuple(map(_of_an_answer, batch.scenarios)))
-
-
-def _of_an_answer(scenario: Scenario) -> Scenario:
-    """What a model said to a problem is an answer, and its program what a data set's is: see `_program`. A candidate of
-    several files, or of one with a name, is one already; so is a text that no contract runs."""
-    written = scenario.candidate
-    if written.files.keys() != {DEFAULT_ENTRY} or not _runs(scenario.scoring):
-        return scenario
-    program = program_in(written.source, _names_asked_by(scenario.scoring))
-    if program == written.source:
-        return scenario
-    return replace(scenario, candidate=Candidate(files={DEFAULT_ENTRY: program}), answer=written.source)
-
-
-def _runs(contract: Contract) -> bool:
-    """Whether the contract, or a part of it, runs what it judges; the others judge a text."""
-    if isinstance(contract, WeightedContract):
-        return any(_runs(part.scoring) for part in contract.parts.values())
-    if isinstance(contract, PythonContract):
-        return contract.run_candidate
-    return not isinstance(contract, TextContract | JudgeContract)
-
-
-def _imported(rows: Rows, candidates: Source | None, family: Family | None, *, skip_bad_rows: bool) -> ScenarioBatch:
     if family is None:
         first = rows.first()
         if first is None:
@@ -197,7 +164,7 @@ def _imported(rows: Rows, candidates: Source | None, family: Family | None, *, s
     if samples is not None and samples.is_empty:
         named = str(candidates) if isinstance(candidates, str | Path) else "candidates"
         raise ScenarioFileError(samples.mistakes or [Mistake(named, None, "", "there are no answers")])
-    joined = _Join(rows, family, samples, idle=candidates == NOP)
+    joined = _Join(rows, family, samples, idle=candidates == NOP, unsolved_too=unsolved_too and candidates is None)
     scenarios = tuple(joined.scenarios())
     if joined.mistakes and not (skip_bad_rows and scenarios and len(joined.mistakes) < MOST_MISTAKES):
         raise ScenarioFileError(joined.mistakes)
@@ -227,11 +194,12 @@ def _directories(folder: Path) -> Rows:
 class _Join:
     """Rows and answers, joined as they are read."""
 
-    def __init__(self, rows: Rows, family: Family, samples: Samples | None, *, idle: bool) -> None:
+    def __init__(self, rows: Rows, family: Family, samples: Samples | None, *, idle: bool, unsolved_too: bool) -> None:
         self._rows = rows
         self._family = family
         self._samples = samples
         self._idle = idle
+        self._unsolved_too = unsolved_too
         self._ids: dict[str, int | None] = {}
         self._row_count = 0
         self.mistakes: list[Mistake] = list(samples.mistakes) if samples is not None else []
@@ -273,12 +241,15 @@ class _Join:
                 yield replace(made, answer=answer.text)
         elif task.sample is not None:
             yield self._scenario(task, f"{task.id}/sample", task.sample, None)
-        elif self._idle:
+        elif self._idle or (task.solution is None and self._unsolved_too):
             yield self._scenario(task, f"{task.id}/{NOP}", task.idle, Expected(passed=False))
         elif task.solution is not None:
             yield self._scenario(task, f"{task.id}/{ORACLE}", task.solution, Expected(passed=True), task.solution_files)
         else:
-            raise FieldError("", f"{task.id!r} holds no solution of its own; give answers with --candidates")
+            raise FieldError(
+                "",
+                f"{task.id!r} holds no solution of its own; give answers with --candidates FILE, or --candidates nop",
+            )
 
     def _scenario(
         self,
@@ -307,6 +278,8 @@ class _Join:
             files=task.files,
             messages=task.messages,
             item=task.item,
+            honeypot=task.honeypot,
+            lineage=NO_LINEAGE if task.contract_version is None else Lineage(contract=task.contract_version),
             image=task.image,
             network=task.networks.agent,
             verifier_network=task.networks.verifier,
@@ -333,7 +306,9 @@ class _Join:
 
 
 def _program(task: Task, answer: Answer) -> str:
-    """What is run of an answer."""
+    """What is run of an answer, or judged."""
+    if task.read_answer is not None:
+        return task.read_answer(answer.text)
     if not task.entry.endswith(".py"):
         return answer.text
     code = program_in(answer.text, _asked_for(task))
@@ -345,11 +320,7 @@ def _program(task: Task, answer: Answer) -> str:
 def _asked_for(task: Task) -> set[str]:
     """Names of which a program must define one, where the contract calls some."""
     contracts = [contract for contract in (task.contract, task.class_contract) if contract is not None]
-    return {name for contract in contracts for name in _names_asked_by(contract)}
-
-
-def _names_asked_by(contract: Contract) -> list[str]:
-    return asked_names(contract.model_dump(include=set(FIELDS)))
+    return {name for contract in contracts for name in names_asked_by(contract)}
 
 
 __all__ = ["FORMATS", "NOP", "ORACLE", "SCENARIOS", "ProblemSet", "import_problems", "import_scenarios"]

@@ -9,11 +9,14 @@ from typing import Any
 from harena.scoring.explain import guess
 from harena.scoring.formats.contests import APPS, CODECONTESTS, COMMONOJ, VERIFICATION_INFO
 from harena.scoring.formats.evalplus import FAMILY as EVALPLUS
-from harena.scoring.formats.graders import REQUEST, RFT
+from harena.scoring.formats.graders import GRADER, REQUEST, RFT
+from harena.scoring.formats.gsm8k import FAMILY as GSM8K
 from harena.scoring.formats.harbor import FAMILY as HARBOR
 from harena.scoring.formats.humaneval import FAMILY as HUMANEVAL
 from harena.scoring.formats.livecodebench import FAMILY as LIVECODEBENCH
 from harena.scoring.formats.mbpp import FAMILY as MBPP
+from harena.scoring.formats.prompt_rows import FAMILY as PROMPTS
+from harena.scoring.formats.prompt_rows import is_prompt_row
 from harena.scoring.formats.rows import Row, refusal
 from harena.scoring.formats.task import Family
 
@@ -31,6 +34,8 @@ FAMILIES: tuple[Family, ...] = (
     RFT,
     REQUEST,
     HARBOR,
+    GSM8K,
+    PROMPTS,
 )
 FORMATS: tuple[str, ...] = (SCENARIOS, *(family.name for family in FAMILIES))
 
@@ -52,14 +57,18 @@ def family_named(name: str) -> Family:
 
 def is_own(fields: Any) -> bool:
     """A row, a header or a whole file of harena's own format."""
-    return isinstance(fields, Mapping) and not _OWN_FIELDS.isdisjoint(map(str, fields))
+    return isinstance(fields, Mapping) and not _OWN_FIELDS.isdisjoint(map(str, fields)) and not is_prompt_row(fields)
 
 
 def recognised(row: Row) -> Family:
     """The one family that the row fits. Raises ScenarioFileError."""
     if row.folder is not None:
         return HARBOR
+    if PROMPTS.fits(row.fields):  # whoever says `scoring` has said by what it is judged
+        return PROMPTS
     fitting = [family for family in FAMILIES if family.fits(row.fields)]
+    if GSM8K in fitting and GRADER not in row.fields:  # a conversation with a right answer, which needs no grader
+        fitting = [family for family in fitting if family is not RFT]
     if len(fitting) == 1:
         return fitting[0]
     place = row.line, "" if row.line is not None else f"[{row.number}]"
@@ -70,8 +79,19 @@ def recognised(row: Row) -> Family:
         raise refusal(row.file, place[0], f"it has {has}, and fits {fits}; {advice}", place[1])
     needed = "\n      ".join(f"{family.name}: {family.needs}" for family in FAMILIES)
     message = f"no data format is like this; it has {has}{_nearest(row.fields)}; there are"
-    message += f"\n      {SCENARIOS}: candidate, scoring\n      {needed}"
+    message += f"\n      {SCENARIOS}: candidate, scoring\n      {needed}{_compared_in_training(row.fields)}"
     raise refusal(row.file, place[0], message, place[1])
+
+
+def _compared_in_training(fields: Mapping[str, Any]) -> str:
+    """Why rows that training takes are none here."""
+    if not any(fields.get(name) is not None for name in ("answer", "solution", "expected_output", "target", "output")):
+        return ""
+    return (
+        "\n      A row of a prompt and its right answer has nothing that another answer is scored by: in training a "
+        "reward recipe (math_v1, exact_match_v1) compares them; here give it `scoring`, as {type: string_check, "
+        "reference: ...}"
+    )
 
 
 def _nearest(fields: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from typing import IO, Any
 from harena.core.models import MIB
 from harena.core.outside_json import MOST_BYTES, JsonSizeError, LineTooLongError, lines_in, read_outside
 from harena.core.rows import RowsFile
+from harena.scoring.contracts.stored import ContractLookup
 from harena.scoring.formats.pickled_text import Unpacking
 from harena.scoring.reading import (
     LINE_ENDINGS,
@@ -55,6 +56,8 @@ class Row:
         self.document: Document | None = None
         self.unpacking = Unpacking()
         """what the packed texts of this row, and of those that were read with it, may become"""
+        self.contracts: ContractLookup | None = None
+        """where the stored contracts are that it may name"""
         self.folder: Path | None = None
         """the row is this folder, which the user of this process has named. No field of a row ever names one: rows may
         come from anybody, and this process may read what they may not."""
@@ -190,6 +193,17 @@ class Rows:
                 yield row
 
         self._rows = with_field()
+
+    def look_up(self, contracts: ContractLookup | None) -> None:
+        """Let every row know where stored contracts are."""
+        rows = self._rows
+
+        def knowing() -> Iterator[Row]:
+            for row in rows:
+                row.contracts = contracts
+                yield row
+
+        self._rows = knowing()
 
     def first(self) -> Row | None:
         """The first row, which is not taken away."""

@@ -32,6 +32,10 @@ class Task:
     """what stands beside it"""
     sample: str | None = None
     """an answer that the row brings along, whose verdict is not known"""
+    read_answer: Callable[[str], str] | None = None
+    """what of an answer is judged; None = its program, or all of it"""
+    number: str | None = None
+    """the right one, where the number that an answer ends with is judged"""
     idle: str = ""
     """an answer that does nothing; empty = the empty answer, which scores 0 without being run"""
     prefix: str = ""
@@ -49,6 +53,10 @@ class Task:
     """an image that is built for them"""
     networks: PhasePolicies = NOTHING_SAID
     """what candidates and verifiers may reach, unless the image is built"""
+    honeypot: bool = False
+    """no honest answer can pass it"""
+    contract_version: str | None = None
+    """NAME@2 of the stored contract that `contract` is"""
     note: str = ""
     """why the trust is `shared`, where the family could also have had `separate`"""
 
@@ -65,6 +73,9 @@ class Family:
     """told from the names (and kinds) of a row's fields"""
     read: Callable[[Row], Task]
     """Raises FieldError."""
+    name_of: Callable[[Row], str] | None = None
+    """the name of a row that was read before, where reading needs more than the row; None = as it is read. Raises
+    FieldError."""
 
 
 def made(contract: type[Any], field: str, **fields: Any) -> Any:

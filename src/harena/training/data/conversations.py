@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harena.core.outside_json import read_outside
+from harena.scoring.formats.asked_fields import ANSWER_FIELDS, PROMPT_FIELDS, asked_in, given
 
 Message = Mapping[str, Any]
 
@@ -21,8 +22,7 @@ WITHOUT_TEMPLATE = (
     "it is a conversation, and the tokenizer has no chat template: add chat_template.jinja to the model's directory, "
     "or give rows of text (as `harena sft validate --form prompt-completion` writes them)"
 )
-PROMPT_FIELDS = ("prompt", "input", "question", "task_prompt")
-ANSWER_FIELDS = ("completion", "expected_output", "target", "answer", "output")
+_REQUEST = "it is a request to run a grader over an answer, and has no prompt: give it `messages`"
 ROLES = ("system", "developer", "user", "assistant", "tool")
 _OF_SOURCE = {"agent": "assistant", "user": "user", "system": "system"}
 _BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])")
@@ -40,25 +40,6 @@ class Conversation:
     def answers(self) -> list[int]:
         """The places of what assistants say."""
         return [place for place, message in enumerate(self.messages) if message["role"] == "assistant"]
-
-
-def given(values: Mapping[str, Any], fields: Sequence[str]) -> tuple[str, Any] | None:
-    """(name, value) of the first of these fields that the row has; null is not there."""
-    return next(((name, values[name]) for name in fields if values.get(name) is not None), None)
-
-
-def asked_in(values: Mapping[str, Any]) -> tuple[str, Any] | None:
-    """(name, value) of a row's prompt; None = it has none. What a row calls `instruction` and has an `input` beside is
-    asked as a whole, with an empty line between."""
-    instruction, beside = values.get("instruction"), values.get("input")
-    if (
-        isinstance(instruction, str)
-        and instruction.strip()
-        and values.get("prompt") is None
-        and (beside is None or isinstance(beside, str))
-    ):
-        return "instruction", "\n\n".join(filter(None, (instruction, beside)))
-    return given(values, PROMPT_FIELDS)
 
 
 def of_mathematics(values: Mapping[str, Any], *, to_learn: bool = False) -> Mapping[str, Any]:
@@ -117,6 +98,8 @@ def prompt_conversation_of(values: Mapping[str, Any]) -> Conversation:
     elif (prompt := asked_in(values)) is not None:
         messages = _as_messages(*prompt, role="user")
     else:
+        if "grader" in values:
+            raise ValueError(_REQUEST)
         raise ValueError(f"it has no prompt: give it `messages`, or one of {', '.join(PROMPT_FIELDS)}")
     if not messages or messages[-1]["role"] == "assistant":
         raise ValueError("its messages end with the assistant's answer, or there are none: end them before the answer")
@@ -126,6 +109,8 @@ def prompt_conversation_of(values: Mapping[str, Any]) -> Conversation:
 def _prompt_and_answer(values: Mapping[str, Any]) -> tuple[tuple[str, Any], tuple[str, Any]]:
     values = of_mathematics(values, to_learn=True)
     prompt, answer = asked_in(values), given(values, ANSWER_FIELDS)
+    if prompt is None and "grader" in values:
+        raise ValueError(_REQUEST)
     if prompt is None:
         there_are = f"; its fields are {', '.join([*map(str, values)][:8])}" if values else ""
         raise ValueError(f"it has neither `messages` nor `steps` nor a prompt ({', '.join(PROMPT_FIELDS)}){there_are}")

@@ -15,13 +15,11 @@ from typing import Any, Literal
 
 from harena.core.errors import ValidationError
 from harena.core.outside_json import read_outside
+from harena.scoring.formats.asked_fields import ANSWER_FIELDS, asked_in, given
 from harena.training.data.conversations import (
-    ANSWER_FIELDS,
     WITHOUT_TEMPLATE,
     Conversation,
-    asked_in,
     conversation_of,
-    given,
     prompt_conversation_of,
     text_pair_of,
 )

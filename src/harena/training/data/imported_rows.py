@@ -16,7 +16,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harena.training.data.conversations import ANSWER_FIELDS, asked_in, given, of_mathematics
+from harena.scoring.formats.asked_fields import ANSWER_FIELDS, given
+from harena.scoring.formats.prompt_rows import PROGRAM_FIELDS, as_prompt
+from harena.training.data.conversations import of_mathematics
 
 OWN_SOLUTION = "own_solution"
 """field of a prompt row: the data set's right answer; it says how long answers are, and is never part of a prompt"""
@@ -24,10 +26,11 @@ OWN_FORMAT = "scenarios"
 """harena's own"""
 _NEED_A_GRADER = frozenset({"rft", "grader", "harbor"})
 """formats whose rows are plain conversations, or directories: not told by the shape of a row"""
+_COMPARED = frozenset({"gsm8k"})
+"""formats whose answers a reward recipe of their own compares"""
 _UNNUMBERED = -1
 """stands for a row's number, which only its reader knows: one without an id is called by that"""
 _OF_FILES = ("problems", "scenarios")
-_OF_PROBLEM = ("entry_point", "files", "language", "honeypot")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +47,17 @@ class ProgramForm:
     """entry_point and files, as in a scenario"""
     limits: Mapping[str, Any] = field(default_factory=dict)
     """limits, as in a scenario"""
+    number: str | None = None
+    """the right number, where the number that an answer ends with is what `scoring` judges"""
 
     @classmethod
     def of(cls, written: Any) -> ProgramForm | None:
         """What a row's `program` says; None = it says nothing of this kind. Raises ValueError."""
         if not isinstance(written, Mapping):
             return None
-        known = ("prefix", "entry", "class_scoring", "problem", "limits")
-        if unknown := sorted(set(map(str, written)) - set(known)):
-            raise ValueError(f"its program has the unknown fields {', '.join(unknown)}; there are {', '.join(known)}")
+        if unknown := sorted(set(map(str, written)) - set(PROGRAM_FIELDS)):
+            there_are = ", ".join(PROGRAM_FIELDS)
+            raise ValueError(f"its program has the unknown fields {', '.join(unknown)}; there are {there_are}")
         return cls(**{str(name): value for name, value in written.items() if value is not None})
 
 
@@ -76,16 +81,17 @@ def _problems(content: Mapping[str, Any]) -> Iterator[Any]:
             yield row
 
 
-def imported(values: Mapping[str, Any], *, form: str | None = None) -> Mapping[str, Any]:
-    """The row as a prompt row. `form`: its data format, where that is known. Raises ValueError, whose text says what is
-    wrong with it."""
+def imported(values: Mapping[str, Any], *, form: str | None = None, by_contract: bool = False) -> Mapping[str, Any]:
+    """The row as a prompt row. `form`: its data format, where that is known. `by_contract`: also rows whose answers a
+    reward recipe compares have a scoring contract then. Raises ValueError, whose text says what is wrong with it."""
     if "scoring" in values or "scoring_contract" in values or isinstance(values.get("problem"), Mapping):
-        return _of_own(values)
+        return as_prompt(values)
     from harena.scoring.formats.recognise import FAMILIES
     from harena.scoring.formats.rows import FieldError, Row
 
     if form is None:
-        fitting = [one for one in FAMILIES if one.name not in _NEED_A_GRADER and one.fits(values)]
+        left_to_others = (_NEED_A_GRADER - _graded(values)) | (frozenset() if by_contract else _COMPARED)
+        fitting = [one for one in FAMILIES if one.name not in left_to_others and one.fits(values)]
     else:
         fitting = [one for one in FAMILIES if one.name == form]
     if not fitting:
@@ -98,6 +104,11 @@ def imported(values: Mapping[str, Any], *, form: str | None = None) -> Mapping[s
     except FieldError as error:
         raise ValueError(f"it has the shape of {fitting[0].name}, and {error}") from None
     return {**_kept(values), **_of_task(task, fitting[0].name)}
+
+
+def _graded(values: Mapping[str, Any]) -> frozenset[str]:
+    """Formats that a row has because it brings its grader along."""
+    return frozenset({"rft"}) if values.get("grader") and values.get("messages") is not None else frozenset()
 
 
 def _kept(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,6 +129,7 @@ def _of_task(task: Any, form: str) -> dict[str, Any]:
         "class_scoring": other,
         "problem": {"files": dict(task.files)} if task.files else {},
         "limits": task.limits.model_dump(exclude_none=True),
+        "number": task.number,
     }
     return {
         "id": task.id if task.id != str(_UNNUMBERED) else None,
@@ -127,32 +139,3 @@ def _of_task(task: Any, form: str) -> dict[str, Any]:
         OWN_SOLUTION: task.solution,
         "metadata": {"format": form},
     }
-
-
-def _of_own(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A prompt row with `scoring` as it is; a problem, or a scenario, of harena's own format with its statement as the
-    prompt."""
-    problem = values.get("problem")
-    problem = problem if isinstance(problem, Mapping) else values
-    is_prompt = values.get("messages") is not None or asked_in(values) is not None
-    if is_prompt or not ({"statement"} & set(problem) or "candidate" in values):
-        return values
-    if not isinstance(statement := problem.get("statement"), str) or not statement.strip():
-        raise ValueError("its problem has no `statement`: there is nothing to ask for")
-    scoring = values.get("scoring") or values.get("scoring_contract") or problem.get("scoring")
-    if scoring is None:
-        raise ValueError("neither it nor its problem has a scoring contract (`scoring`)")
-    return {
-        "id": values.get("id") or values.get("scenario_id"),
-        "prompt": statement,
-        "scoring": scoring,
-        "program": beside_of(problem, values),
-        "metadata": values.get("metadata") or {},
-    }
-
-
-def beside_of(problem: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a problem and of its scenario decides a score, beside the contract; as the fields of `ProgramForm`."""
-    fields = {name: problem[name] for name in _OF_PROBLEM if problem.get(name)}
-    limits = {**(problem.get("limits") or {}), **(row.get("limits") or {})}
-    return {name: value for name, value in {"problem": fields, "limits": limits}.items() if value}

@@ -25,7 +25,8 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.core.records.training_plans import AdvantageRule, Aggregation, Baseline, LossSpec
-from harena.training.data.conversations import Conversation, conversation_of, given, messages_of_steps, with_system
+from harena.scoring.formats.asked_fields import given
+from harena.training.data.conversations import Conversation, conversation_of, messages_of_steps, with_system
 from harena.training.data.datasets import LoadReport
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import Mistakes, rows_of

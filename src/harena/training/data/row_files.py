@@ -19,6 +19,7 @@ from typing import Any
 from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.core.outside_json import JsonSizeError, LineTooLongError, lines_in, read_outside
+from harena.core.task_archives import task_folders
 from harena.training.data.imported_rows import problems_in
 from harena.training.data.names_inside import is_name_inside
 from harena.training.data.stored_problems import is_reference
@@ -174,6 +175,12 @@ def _saved_splits(folder: Path) -> list[str]:
 
 def _split_files(folder: Path) -> dict[str, list[Path]]:
     files = sorted(entry for entry in folder.rglob("*") if entry.suffix in _ENDINGS and entry.is_file())
+    if not files and task_folders(folder):
+        raise ValidationError(
+            f"{folder} holds task directories, which an agent works in over many turns, and no prompts that one answer "
+            "is given to: run agents' answers with `harena benchmark run`, or train in an environment "
+            "(docs/how-to/environments.md)"
+        )
     if not files:
         raise ValidationError(f"{folder} holds no data set: give a file ({', '.join(_ENDINGS)}) or a directory of them")
     by_split: dict[str, list[Path]] = {}

@@ -11,7 +11,8 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.core.near_names import cut, nearest_name
-from harena.training.data.imported_rows import OWN_FORMAT, beside_of, imported, problems_in
+from harena.scoring.formats.prompt_rows import beside_of
+from harena.training.data.imported_rows import OWN_FORMAT, imported, problems_in
 
 
 def is_reference(scoring: Any) -> bool:

@@ -22,6 +22,10 @@ from harena.training.rollouts.scored import allowed_seconds
 
 LEAST_SECONDS = 10.0
 """time of a program whose contract says nothing of time"""
+COMPARED = (
+    "it has a right answer and no scoring contract (`scoring`): training compares such answers by a reward recipe "
+    "(math_v1, exact_match_v1), and an evaluation runs contracts: give it one, as {type: string_check, reference: ...}"
+)
 WithPrompt = Callable[[PromptRow, Conversation], PromptRow]
 """puts the text that the model reads into a row. Raises ValueError"""
 
@@ -36,7 +40,7 @@ def read_problems(
     ids: dict[str, str] = {}
     for number, row in enumerate(rows_of(path, mistakes, split=split, most=limit), 1):
         try:
-            values = imported(row.values)
+            values = imported(row.values, by_contract=True)
             problem = with_prompt(prompt_row_of(values, id=f"{number}"), prompt_conversation_of(values))
         except ValueError as error:
             mistakes.add(row.origin, str(error))
@@ -44,13 +48,18 @@ def read_problems(
         if problem.id in ids:
             mistakes.add(row.origin, f"its id {problem.id!r} is that of {ids[problem.id]} too")
         ids.setdefault(problem.id, row.origin)
-        for mistake in recipe.check(problem):
+        for mistake in [COMPARED] if _is_compared(problem) else recipe.check(problem):
             mistakes.add(row.origin, mistake)
         made.append(problem)
     mistakes.check()
     if not made:
         raise ValidationError(f"{path}: there is no problem in it")
     return made
+
+
+def _is_compared(problem: PromptRow) -> bool:
+    """It has a right answer, and nothing that says which other answers are right."""
+    return problem.scoring is None and problem.expected_output is not None
 
 
 def as_scenarios(

@@ -16,18 +16,18 @@ from typing import Any, Literal
 
 from harena.core.errors import ValidationError
 from harena.core.records.objects import DatasetDescription, SplitDescription
+from harena.scoring.formats.final_number import last_number
+from harena.scoring.formats.gsm8k import MARKED
 from harena.training.data.conversations import conversation_of
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import Mistakes, Row, rows_of, splits_of
 from harena.training.objects.atif import check_trajectory
 from harena.training.reading import apart
-from harena.training.rewards.final_number import last_number
 
 Use = Literal["sft", "prompts", "trajectories"]
 _MATH = re.compile(r"(?:^|/)MATH(?:-lighteval|-500)?$")
 """data sets of worked solutions whose answers are in boxes: `lighteval/MATH`"""
-_MARKED = re.compile(r"^#### ?\S", re.MULTILINE)
 MOST_SPLITS = 1000
 """splits of one data set: each is read by itself, and has its place in what is stored of it"""
 
@@ -143,4 +143,4 @@ def _is_of_gsm8k(row: PromptRow) -> bool:
     expected = row.expected_output or ""
     if last_number(expected) is None:
         return False
-    return _MARKED.search(expected) is not None or "gsm8k" in str(row.metadata.get("data_source", "")).lower()
+    return MARKED.search(expected) is not None or "gsm8k" in str(row.metadata.get("data_source", "")).lower()

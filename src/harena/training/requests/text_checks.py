@@ -15,11 +15,9 @@ from typing import Any
 from harena.core.errors import ValidationError
 from harena.core.records.objects import ResolvedReference
 from harena.core.records.training_plans import RLPlan, SFTPlan
+from harena.scoring.formats.asked_fields import ANSWER_FIELDS, asked_in, given
 from harena.training.data.conversations import (
-    ANSWER_FIELDS,
     WITHOUT_TEMPLATE,
-    asked_in,
-    given,
     prompt_conversation_of,
     text_pair_of,
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from harena.training.rewards.final_number import NO_UNITS
+from harena.scoring.formats.final_number import NO_UNITS
 from harena.training.rewards.maths import (
     FUNCTION_NAMES,
     FormulaError,

@@ -15,6 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from harena.scoring.formats.final_number import NO_UNITS
+from harena.scoring.formats.number_words import SCALES, number_of_words
+from harena.scoring.formats.shown_text import STRUCK
 from harena.training.rewards.answer_forms import (
     interval_of,
     last_side,
@@ -25,7 +28,6 @@ from harena.training.rewards.answer_forms import (
     without_preface,
 )
 from harena.training.rewards.choices import same_choice, value_of_choice
-from harena.training.rewards.final_number import NO_UNITS
 from harena.training.rewards.maths import (
     FormulaError,
     Node,
@@ -37,8 +39,6 @@ from harena.training.rewards.maths import (
     terms,
     to_compute,
 )
-from harena.training.rewards.number_words import SCALES, number_of_words
-from harena.training.rewards.shown_text import STRUCK
 from harena.training.rewards.units import BARE_SYMBOLS, SYMBOLS, is_unit
 
 _SAID = "\x01"

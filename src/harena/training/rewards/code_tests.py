@@ -23,6 +23,7 @@ from harena.core.errors import NotFoundError, ValidationError
 from harena.scoring.formats.answers import JAVASCRIPT, PYTHON, SHELLS, program_in
 from harena.scoring.formats.asked_names import asked_names
 from harena.scoring.formats.continuing import continued, has_solution_class
+from harena.scoring.formats.gsm8k import number_in
 from harena.scoring.scorers.languages import NOTHING_BY_ENDING
 from harena.scoring.slices import aside
 from harena.sdk import scenarios, scoring_contracts
@@ -176,6 +177,8 @@ class CodeTests:
         """(candidate that a text becomes, fields of a scenario that judge it: `scoring`, and what the row has of
         `problem` and `limits`). What the row refers to has been read by `prepare`."""
         judged_by, form = self._judged_by(row), self._form(row)
+        if form is not None and form.number is not None:
+            text = number_in(text, form.number)
         in_class = form.class_scoring if form is not None and form.class_scoring else {}
         owner, _, method = str(in_class.get("entry_point") or "").rpartition(".")
         names = [*_names(judged_by), *filter(None, (owner,))]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from decimal import Decimal
 from functools import partial
 
 from harena.scoring.formats.answers import final_answer, names_reasoning
+from harena.scoring.formats.final_number import last_number
+from harena.scoring.formats.gsm8k import same_number
 from harena.training.data.prompts import PromptRow
 from harena.training.rewards.boxed import last_box, same_answer, wanted_answer
-from harena.training.rewards.final_number import last_number
 from harena.training.rewards.recipe import Rule
 
 _rule = partial(Rule, seconds=None)
@@ -71,10 +70,8 @@ def gsm8k() -> Rule:
     """gsm8k_v1. A text without a number gets 0; whole numbers are equal or not, others may differ by a millionth."""
 
     def decide(row: PromptRow, text: str) -> float:
-        wanted, said = last_number(row.expected_output or ""), last_number(final_answer(text))
-        if said is None or wanted is None:
-            return 0.0
-        return float(said == wanted or (not _is_whole(wanted) and math.isclose(said, wanted, rel_tol=1e-6)))
+        wanted = last_number(row.expected_output or "")
+        return float(wanted is not None and same_number(last_number(final_answer(text)), wanted))
 
     def mistakes(row: PromptRow) -> list[str]:
         if row.expected_output is not None and row.answer_problem is None and last_number(row.expected_output) is None:
@@ -113,7 +110,3 @@ def _lacks_answer(row: PromptRow) -> list[str]:
     if row.expected_output is not None and not row.expected_output.strip():
         return ["its expected_output is empty, which silence equals"]
     return _lacks_expected(row)
-
-
-def _is_whole(number: Decimal) -> bool:
-    return number == number.to_integral_value()

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
-from harena.training.rewards.final_number import NO_UNITS
-from harena.training.rewards.number_words import NUMBER_WORD
+from harena.scoring.formats.final_number import NO_UNITS
+from harena.scoring.formats.number_words import NUMBER_WORD
 
 
 def _words(text: str) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """The number that an answer ends with, as `gsm8k_v1` reads it.
 
 A number is digits, with commas between thousands or not, and decimals. What its reader sees is read
-(`harena.training.rewards.shown_text`), from the last digit on. Before a number may stand a sign, a currency, opening
+(`harena.scoring.formats.shown_text`), from the last digit on. Before a number may stand a sign, a currency, opening
 marks, text, and what a line begins with. Behind it may stand all that does not plainly go on with it: marks, units,
 words, another sentence. What goes on with it (an operator with what it takes, a power, a fraction, a variable, a
 multiplier, a denial) makes another number of it, or none: then there is none, and no other one is looked for.
@@ -16,8 +16,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from harena.scoring.formats.answers import without_tags_behind
-from harena.training.rewards.number_words import NUMBER_WORD, number_of_words
-from harena.training.rewards.shown_text import CHANGING, FUNCTIONS, shown
+from harena.scoring.formats.number_words import NUMBER_WORD, number_of_words
+from harena.scoring.formats.shown_text import CHANGING, FUNCTIONS, shown
 
 _WRITTEN = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+")
 """a comma stands between thousands only"""

@@ -1,0 +1,134 @@
+"""One file, four commands: what `audit`, `scenario calibrate`, `benchmark run`, `eval` and `train rl` take is one list.
+
+Each format stands here with the commands that take it, and for the others with what they say. No model is loaded and
+nothing is run: it is the reading that decides.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from data_set_rows import (
+    APPS,
+    APPS_CALL,
+    CODECONTESTS,
+    COMMONOJ,
+    EVALPLUS,
+    GRADER_REQUEST,
+    GRADERS,
+    HUMANEVAL,
+    HUMANEVAL_PLUS_TEST,
+    LIVECODEBENCH,
+    MBPP,
+    MBPP_FUSION,
+    MBPP_SANITISED,
+    RFT,
+    VERIFICATION_INFO,
+    harbor_task,
+)
+
+from harena.core.errors import ValidationError
+from harena.scoring.calibration import Calibration
+from harena.scoring.formats import FORMATS, import_scenarios
+from harena.training.data.conversations import Conversation
+from harena.training.data.prompts import PromptRow
+from harena.training.model_eval.problems import read_problems
+from harena.training.objects.dataset import read_part
+from harena.training.rewards import CodeTests, reward_recipe
+from harena.training.rewards.recipe import mistakes_of
+
+TESTS = {"type": "tests", "entry_point": "f", "checks": [{"args": [1], "expected": 2}]}
+TAKEN: list[tuple[str, Mapping[str, Any]]] = [
+    ("scenarios", {"id": "a", "candidate": "def f(x): return x + 1",
+                   "problem": {"statement": "add 1", "scoring": TESTS}}),
+    ("prompts", {"id": "a", "prompt": "add 1>", "scoring": TESTS}),
+    ("prompts", {"id": "a", "statement": "add 1>", "scoring": TESTS}),
+    ("prompts", {"id": "a", "messages": [{"role": "user", "content": "add 1"}], "scoring": TESTS}),
+    ("humaneval", HUMANEVAL),
+    ("humaneval", HUMANEVAL_PLUS_TEST),
+    ("evalplus", EVALPLUS),
+    ("mbpp", MBPP),
+    ("mbpp", MBPP_SANITISED),
+    ("mbpp", MBPP_FUSION),
+    ("apps", APPS),
+    ("apps", APPS_CALL),
+    ("livecodebench", LIVECODEBENCH),
+    ("codecontests", CODECONTESTS),
+    ("commonoj", COMMONOJ),
+    ("verification_info", VERIFICATION_INFO),
+    ("rft", {**RFT, "grader": GRADERS["string_check"]}),
+    ("gsm8k", {"question": "Half of 36?", "answer": "36 / 2 = 18\n#### 18"}),
+    ("gsm8k", {"data_source": "openai/gsm8k", "prompt": [{"role": "user", "content": "9 - 1?"}],
+               "reward_model": {"style": "rule", "ground_truth": "8"}}),
+]  # fmt: skip
+"""(format, a row that all commands take)"""
+REFUSED = {"grader": "has no prompt", "harbor": "task directories"}
+"""format -> what `eval` and `train rl` say of it; the others take it"""
+
+
+def _same(problem: PromptRow, conversation: Conversation) -> PromptRow:
+    return problem
+
+
+def evaluated(path: Path) -> list[PromptRow]:
+    """What `harena eval` asks."""
+    return read_problems(path, CodeTests(), _same)
+
+
+def trained(path: Path) -> tuple[str, int]:
+    """(the recipe, number of prompts) of `harena train rl --dataset`."""
+    part = read_part(path, split=None)
+    assert part["reward_recipe"] is not None, part
+    return part["reward_recipe"], part["rows"]
+
+
+def written(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    text = json.dumps(rows) if ".json" in path.suffixes else "".join(f"{json.dumps(row)}\n" for row in rows)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+def test_every_format_is_in_this_table() -> None:
+    """A new one is taken by all commands, or says why not."""
+    assert {form for form, _ in TAKEN} | set(REFUSED) == set(FORMATS)
+
+
+@pytest.mark.parametrize(("form", "row"), TAKEN, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".jsonl.gz"])
+def test_what_one_command_takes_all_take(tmp_path: Path, form: str, row: Mapping[str, Any], ending: str) -> None:
+    """Audits and calibrations find trials, benchmarks an answer of a file, evaluations and training a prompt."""
+    path = written(tmp_path / f"rows{ending}", [row])
+    audited = import_scenarios(path, unsolved_too=True)
+    assert audited.form == form
+    assert Calibration(audited, gold_runs=2).rows
+    (problem,) = evaluated(path)
+    recipe, prompts = trained(path)
+    assert prompts == 1
+    assert mistakes_of(reward_recipe("code_tests_v1", {}), problem) == []
+    assert recipe == ("gsm8k_v1" if form == "gsm8k" else "code_tests_v1")
+    if form != "scenarios":
+        scored = import_scenarios(path, candidates=[{"solution": "x = 1"}])
+        assert len(scored) == 1
+
+
+def test_a_request_to_run_a_grader_has_no_prompt(tmp_path: Path) -> None:
+    """Benchmarks run it; nobody can be asked."""
+    path = written(tmp_path / "rows.jsonl", [GRADER_REQUEST])
+    assert import_scenarios(path, unsolved_too=True).form == "grader"
+    for asking in (evaluated, trained):
+        with pytest.raises(ValidationError, match=REFUSED["grader"]):
+            asking(path)
+
+
+def test_task_directories_are_no_prompts(tmp_path: Path) -> None:
+    """An agent works in them: they say what to do instead."""
+    harbor_task(tmp_path / "task")
+    assert import_scenarios(tmp_path / "task", unsolved_too=True).form == "harbor"
+    for asking in (evaluated, trained):
+        with pytest.raises(ValidationError, match=REFUSED["harbor"]):
+            asking(tmp_path / "task")
