@@ -42,6 +42,8 @@ __all__ = [
 Follow = Callable[[Iterable[Any]], object]
 """is given the events of the job, and returns when they end"""
 FAIL_ON = ("error", "warning")
+NO_GOLD = "no_gold"
+"""finding of a problem without a right answer"""
 
 
 def audit(
@@ -61,7 +63,8 @@ def audit(
 ) -> AuditReport:
     """Find out for each problem of a data set whether its rewards can be cheated and its tests are strong enough.
 
-    `data_set`, `candidates` (right answers, where it holds none), `format` and `grader` are those of a benchmark job.
+    `data_set`, `candidates` (right answers, where it holds none), `format` and `grader` are those of a benchmark job;
+    a problem that has no right answer is audited without, and is `unproven` where nothing is found against it.
     `fail_on` says how grave a finding makes a problem unfit: "error" or "warning". `resume` is the id of an audit's job
     on a server, which is followed to its end in place of a new one. Blocks; `started` gets the job's id, and `follow`
     its events meanwhile.
@@ -101,6 +104,7 @@ def audit_of(report: CalibrationReport, *, data_set: object = "", fail_on: str =
     order = sorted(found.items(), key=lambda item: (SEVERITIES.index(item[0][0]), -item[1], item[0][1]))
     name, digest = _source(data_set)
     fit = sum(problem.fit for problem in problems)
+    unproven = sum(problem.unproven for problem in problems)
     return AuditReport(
         version=1,
         data_set=name,
@@ -110,6 +114,7 @@ def audit_of(report: CalibrationReport, *, data_set: object = "", fail_on: str =
         fail_on=fail_on,
         fit=fit == len(problems),
         fit_problems=fit,
+        unproven_problems=unproven,
         kinds={kind: count for (_, kind), count in order},
         flake_rate=report.flake_rate,
         problems=problems,
@@ -119,11 +124,14 @@ def audit_of(report: CalibrationReport, *, data_set: object = "", fail_on: str =
 
 def _problem(row: CalibratedScenario, grave: tuple[str, ...]) -> AuditedProblem:
     idle = [score for score in (row.empty_score, row.stub_score, row.constants.best_score) if score is not None]
+    against = [finding for finding in row.findings if finding.severity in grave and finding.kind != NO_GOLD]
+    is_proven = all(finding.kind != NO_GOLD for finding in row.findings)
     return AuditedProblem(
         problem=row.scenario,
         contract=row.contract,
         trust=row.trust,
-        fit=not any(finding.severity in grave for finding in row.findings),
+        fit=not against and is_proven,
+        unproven=not against and not is_proven,
         findings=row.findings,
         gold_runs=row.gold.scored,
         gold_passed=row.gold.passed,
@@ -180,15 +188,17 @@ def write_fit_rows(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
+    keep_unproven: bool = False,
 ) -> int:
-    """Write the rows of the problems that are fit, byte for byte; their number.
+    """Write the rows of the problems that are fit, byte for byte; their number. `keep_unproven`: also those of problems
+    without a right answer against which nothing is found.
 
     `data_set` is the file that was audited, JSON with a row to each line (also in .gz); with a `path` that ends in .gz
     it is packed. Raises ValidationError for another kind of file.
     """
     from harena.node.scenario_files import fit_rows
 
-    unfit = {problem.problem for problem in report.problems if not problem.fit}
+    unfit = {one.problem for one in report.problems if not one.fit and not (keep_unproven and one.unproven)}
     rows = list(fit_rows(data_set, unfit, format=format))
     content = b"".join(rows)
     if Path(path).suffix == ".gz":

@@ -18,15 +18,13 @@ from harena.cli.progress import follow
 from harena.cli.report import AnswerFormat, write_json, write_table
 from harena.cli.tally import Tally
 from harena.core.errors import ValidationError
-from harena.core.printable import printable
+from harena.core.printable import printable, printable_lines
 from harena.core.records.audits import AuditedProblem, AuditReport
 from harena.core.whole_files import output_mistakes
 
 UNFIT_EXIT = 1
 BAD_INPUT_EXIT = 2
 INTERRUPTED_EXIT = 130
-NO_SOLUTION = "holds no solution of its own"
-"""words of a mistake"""
 
 
 class FailOn(StrEnum):
@@ -61,6 +59,12 @@ def audit(
     fix: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the rows of the problems that are fit, byte for byte.")
     ] = None,
+    keep_unproven: Annotated[
+        bool,
+        typer.Option(
+            "--keep-unproven", help="Problems without a right answer are no failure, and --fix keeps their rows."
+        ),
+    ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
     fail_on: Annotated[FailOn, typer.Option(help="How grave a finding makes a problem unfit.")] = FailOn.ERROR,
     show: Annotated[int, typer.Option(min=0, help="Problems to list in the table, the weakest ones.")] = 30,
@@ -76,8 +80,8 @@ def audit(
 
     Example: harena audit problems.jsonl --html audit.html --fix fit.jsonl
 
-    Exit code 0: every problem is fit. 1: some are not (see `--fail-on`). 2: the data set has mistakes, or the audit
-    could not run. 130: interrupted.
+    Exit code 0: every problem is fit. 1: some are not (see `--fail-on`), or it is not known, for want of a right
+    answer. 2: the data set has mistakes, or the audit could not run. 130: interrupted.
     """
     harena = face.load()
     try:
@@ -101,10 +105,8 @@ def audit(
     except ValidationError as error:
         if not hasattr(error, "mistakes"):
             raise
-        told = [printable(str(mistake)) for mistake in error.mistakes]
+        told = [printable_lines(str(mistake)) for mistake in error.mistakes]
         sys.stderr.writelines(f"{line}\n" for line in told)
-        if candidates is None and any(NO_SOLUTION in line for line in told):
-            sys.stderr.write("without right answers: harena audit DATASET --candidates nop\n")
         raise typer.Exit(BAD_INPUT_EXIT) from None
     if form is AnswerFormat.TABLE:
         _write_audit(report, show=show)
@@ -118,9 +120,12 @@ def audit(
         if path is not None:
             write(report, path)
     if fix is not None:
-        count = harena.audits.write_fit_rows(report, data_set, fix, format=data_format)
-        sys.stderr.write(f"{fix}: {count} rows of fit problems\n")
-    raise typer.Exit(0 if report.fit else UNFIT_EXIT)
+        kept = {"keep_unproven": True} if keep_unproven else {}
+        count = harena.audits.write_fit_rows(report, data_set, fix, format=data_format, **kept)
+        named = "fit and unproven problems" if keep_unproven else "fit problems"
+        sys.stderr.write(f"{fix}: {count} rows of {named}\n")
+    passed = all(one.fit or (keep_unproven and one.unproven) for one in report.problems)
+    raise typer.Exit(0 if passed else UNFIT_EXIT)
 
 
 def _check_outputs(data_set: Path, given: dict[str, Path | None], *, overwrite: bool) -> None:
@@ -140,7 +145,7 @@ def _tell_job(job_id: str) -> None:
 
 def _write_audit(report: AuditReport, *, show: int) -> None:
     rows = [
-        (one.problem, "yes" if one.fit else "NO", ", ".join(_kinds(one)) or "-", _of(one.gold_passed, one.gold_runs),
+        (one.problem, _VERDICTS[one.verdict], ", ".join(_kinds(one)) or "-", _of(one.gold_passed, one.gold_runs),
          _of(one.mutants_killed, one.mutants), _of(one.forgeries_paid, one.forgeries))
         for one in report.problems[:show]
     ]  # fmt: skip
@@ -155,7 +160,15 @@ def _write_audit(report: AuditReport, *, show: int) -> None:
                 said = printable(f"{one.problem}: {finding.severity}: {finding.says}")
                 sys.stdout.write(f"{said}\n    {finding.advice}\n")
     kinds = ", ".join(f"{kind} {count}" for kind, count in report.kinds.items())
+    if report.unproven_problems:
+        sys.stdout.write(
+            f"unproven: {report.unproven_problems} of {len(report.problems)} problems have no right answer, so nobody "
+            "knows whether their tests can be passed: give some with --candidates FILE\n"
+        )
     sys.stdout.write(f"fit: {report.fit_problems} of {len(report.problems)} problems{f' ({kinds})' if kinds else ''}\n")
+
+
+_VERDICTS = {"fit": "yes", "unproven": "unproven", "not fit": "NO"}
 
 
 def _kinds(problem: AuditedProblem) -> Iterator[str]:

@@ -15,6 +15,7 @@ from harena.cli.progress import follow
 from harena.cli.report import AnswerFormat, write_json, write_table
 from harena.cli.tally import Tally
 from harena.core.errors import ValidationError
+from harena.core.printable import printable_lines
 from harena.core.records.calibrations import CalibratedScenario, CalibrationReport
 
 MISTAKES_EXIT = 1
@@ -59,7 +60,7 @@ def check(
         )
     except ValidationError as error:
         for mistake in getattr(error, "mistakes", None) or [error]:
-            sys.stdout.write(f"{mistake}\n")
+            sys.stdout.write(f"{printable_lines(str(mistake))}\n")
         raise typer.Exit(MISTAKES_EXIT) from None
     scenarios = batch.scenarios
     problems = {scenario.problem_id or scenario.id for scenario in scenarios}
@@ -130,7 +131,7 @@ def calibrate(
     except ValidationError as error:
         if not hasattr(error, "mistakes"):
             raise
-        sys.stdout.writelines(f"{mistake}\n" for mistake in error.mistakes)
+        sys.stdout.writelines(f"{printable_lines(str(mistake))}\n" for mistake in error.mistakes)
         raise typer.Exit(MISTAKES_EXIT) from None
     if form is AnswerFormat.TABLE:
         _write_calibration(report, file)

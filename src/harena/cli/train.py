@@ -19,7 +19,7 @@ from harena.cli.train_live import watch as show
 from harena.cli.train_metrics import metrics_of, write_csv, write_lines, write_overview, write_steps
 from harena.cli.train_request import put, put_dataset, put_scenarios, request_of, source
 from harena.cli.train_tally import TrainingTally
-from harena.core.printable import printable
+from harena.core.printable import printable, printable_lines
 
 FAILED_EXIT = 1
 INTERRUPTED_EXIT = 130
@@ -332,13 +332,8 @@ def _report_end(job: Any, *, as_json: bool) -> int:
 
 
 def _tell(job: Mapping[str, Any]) -> None:
-    error = f"\n{_shown_lines(job['error'])}" if job["error"] else ""
+    error = f"\n{printable_lines(job['error'])}" if job["error"] else ""
     sys.stdout.write(f"{job['id']} ({printable(job['name'])}): {job['state']}, step {_progress(job)}{error}\n")
-
-
-def _shown_lines(text: str) -> str:
-    """Several lines, each as a terminal may have it."""
-    return "\n".join(printable(line) for line in text.splitlines())
 
 
 def _progress(job: Mapping[str, Any]) -> str:

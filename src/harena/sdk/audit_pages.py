@@ -70,6 +70,7 @@ def page(report: AuditReport) -> str:
 def badge(report: AuditReport) -> str:
     """A picture (SVG) with the number of problems that are fit."""
     label, told = "rewards audited", f"{report.fit_problems}/{len(report.problems)} fit"
+    told += f", {report.unproven_problems} unproven" if report.unproven_problems else ""
     share = report.fit_problems / len(report.problems) if report.problems else 0.0
     colour = "#2e8b57" if report.fit else "#b7791f" if share >= 0.9 else "#c0392b"
     left, right = (round(len(text) * _BADGE_WIDTH) + 12 for text in (label, told))
@@ -143,6 +144,7 @@ def _head(report: AuditReport) -> Iterator[str]:
     rate = "-" if report.flake_rate is None else f"{report.flake_rate:.2%}"
     totals = (
         (f"{report.fit_problems} of {len(report.problems)}", "problems are fit"),
+        *([(f"{report.unproven_problems}", "are unproven: no right answer")] if report.unproven_problems else ()),
         (f"{killed / mutants:.0%}" if mutants else "-", "of the mutants are noticed"),
         (f"{sum(problem.forgeries_paid for problem in report.problems)}", "forgeries are paid"),
         (rate, "flake rate"),
@@ -161,9 +163,9 @@ def _article(problem: AuditedProblem) -> str:
         worth.append(f"mutants noticed {problem.mutants_killed}/{problem.mutants}")
         bar = f'<div class="bar"><i style="width:{share:.0%}"></i></div>'
     worth.append(f"forgeries paid {problem.forgeries_paid}/{problem.forgeries}")
-    verdict = "fit" if problem.fit else "not fit"
+    colour = {"fit": "fit", "unproven": "warning"}.get(problem.verdict, "error")
     left = (
-        f'<h2>{_shown(problem.problem)}</h2><p><span class="tag {"fit" if problem.fit else "error"}">{verdict}</span> '
+        f'<h2>{_shown(problem.problem)}</h2><p><span class="tag {colour}">{problem.verdict}</span> '
         f'<span class="small">{_shown(problem.contract)}, trust {_shown(problem.trust)}</span></p>{bar}'
     )
     right = "".join(

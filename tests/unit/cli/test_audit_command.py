@@ -14,6 +14,7 @@ from harena import audits
 from harena.cli import face
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.records.audits import AuditReport
+from harena.core.records.calibrations import CalibrationReport
 
 ROWS = ('{"id": "weak", "candidate": "x", "scoring": {}}', '{"id":  "sound", "candidate": "x", "scoring": {}}')
 FINDING = {"kind": "constant", "severity": "error", "says": "an answer passes", "advice": "Add inputs."}
@@ -22,7 +23,7 @@ FINDING = {"kind": "constant", "severity": "error", "says": "an answer passes", 
 def report(**fields: Any) -> dict[str, Any]:
     """An audit of two problems, of which one is weak."""
     numbers = {"gold_runs": 5, "gold_passed": 5, "mutants": 4, "forgeries": 9, "forgeries_paid": 0, "idle_score": 0.0}
-    same = {"contract": "tests", "trust": "separate", **numbers}
+    same = {"contract": "tests", "trust": "separate", "unproven": False, **numbers}
     return {
         "version": 1,
         "data_set": "rows.jsonl",
@@ -32,6 +33,7 @@ def report(**fields: Any) -> dict[str, Any]:
         "fail_on": "error",
         "fit": False,
         "fit_problems": 1,
+        "unproven_problems": 0,
         "kinds": {"constant": 1},
         "flake_rate": 0.0,
         "problems": [
@@ -90,6 +92,50 @@ def test_json_is_the_report(asked: dict[str, Any], harena: Harena, capsys: pytes
     assert json.loads(capsys.readouterr().out) == asked["answer"]
 
 
+def test_what_nobody_has_proved_is_not_fit(
+    asked: dict[str, Any],
+    harena: Harena,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It is said, it fails, and its row is left out; unless whoever runs the audit says that it may stay."""
+    monkeypatch.chdir(tmp_path)
+    Path("rows.jsonl").write_text("\n".join(ROWS) + "\n")
+    sound = report()["problems"][1]
+    problems = [{**sound, "problem": "weak", "fit": False, "unproven": True, "gold_runs": 0}, sound]
+    asked["answer"] = report(problems=problems, unproven_problems=1, kinds={"no_gold": 1})
+    assert harena("audit", "rows.jsonl", "--fix", "fit.jsonl", "--html", "a.html", "--badge", "a.svg") == 1
+    told = capsys.readouterr().out
+    assert "unproven: 1 of 2 problems have no right answer" in told
+    assert "fit: 1 of 2 problems (no_gold 1)" in told
+    assert Path("fit.jsonl").read_text() == ROWS[1] + "\n"
+    assert "unproven" in Path("a.html").read_text()
+    assert "1/2 fit, 1 unproven" in Path("a.svg").read_text()
+    assert harena("audit", "rows.jsonl", "--fix", "all.jsonl", "--keep-unproven") == 0
+    assert Path("all.jsonl").read_text() == "\n".join(ROWS) + "\n"
+
+
+def test_an_audit_says_unproven_only_of_what_nothing_is_found_against() -> None:
+    """From the findings of a calibration."""
+    runs = {"contract": "tests", "trust": "separate", "fit": False, "faults": [], "empty_score": 0.0, "stub_score": 0.0,
+            "known_wrong": {"runs": 0, "passed": []}, "battery": {"tried": 1, "paid": [], "unscored": []},
+            "gold": {"runs": 0, "scored": 0, "passed": 0, "flakes": 0, "flake_rate": None},
+            "true_positive_rate": None, "false_positive_rate": None}  # fmt: skip
+    no_gold = {"kind": "no_gold", "severity": "warning", "says": "none", "advice": "Add one."}
+    found = {"unproven": [no_gold], "paid": [FINDING, no_gold], "fit": []}
+    calibrated = CalibrationReport.from_dict(
+        {"version": 1, "battery_version": "b", "gold_runs": 2, "fit": False, "flake_rate": None,
+         "scenarios": [{"scenario": name, "findings": findings, **runs} for name, findings in found.items()]}
+    )  # fmt: skip
+    for fail_on in audits.FAIL_ON:
+        audited = audits.audit_of(calibrated, fail_on=fail_on)
+        assert {one.problem: one.verdict for one in audited.problems} == {
+            "unproven": "unproven", "paid": "not fit", "fit": "fit",
+        }  # fmt: skip
+        assert (audited.fit, audited.fit_problems, audited.unproven_problems) == (False, 1, 1)
+
+
 def test_files_are_written(
     asked: dict[str, Any], harena: Harena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,7 +186,7 @@ class MistakenError(ValidationError):
     mistakes = (
         "rows.jsonl:1: test: missing",
         "rows.jsonl:2: \x1b[2J",
-        "rows:3: 'x' holds no solution of its own",
+        "rows.jsonl:3: no data format is like this; there are\n      humaneval: prompt, test",
     )
 
 
@@ -149,7 +195,7 @@ class MistakenError(ValidationError):
     [
         (MistakenError("no"), 2, "rows.jsonl:1: test: missing\n"),
         (MistakenError("no"), 2, "rows.jsonl:2: \ufffd[2J\n"),
-        (MistakenError("no"), 2, "--candidates nop\n"),
+        (MistakenError("no"), 2, "there are\n      humaneval: prompt, test\n"),
         (PlatformError("the job failed", step="audit"), 2, "the job failed"),
         (KeyboardInterrupt(), 130, ""),
     ],

@@ -23,7 +23,9 @@ class AuditedProblem(Record):
     trust: str
     """separate (verdicts are computed out of the candidate's reach) or shared"""
     fit: bool
-    """whether it has no finding that is as grave as `fail_on`"""
+    """whether right answers passed, and it has no finding that is as grave as `fail_on`"""
+    unproven: bool = False
+    """nothing is found against it, and it has no right answer: nobody knows whether its tests can be passed"""
     findings: list[Finding] = field(default_factory=list)
     """what is wrong with it or worth a look, the gravest first"""
     gold_runs: int = 0
@@ -40,6 +42,11 @@ class AuditedProblem(Record):
     """forgeries that earned more than an answer without a thought"""
     idle_score: float | None = None
     """most that an answer without a thought earns; null = none has a score"""
+
+    @property
+    def verdict(self) -> str:
+        """One word for it: fit, unproven, or not fit."""
+        return "fit" if self.fit else "unproven" if self.unproven else "not fit"
 
     @property
     def severity(self) -> str:
@@ -74,6 +81,8 @@ class AuditReport(Record):
     """every problem is"""
     fit_problems: int
     """number of problems that are fit"""
+    unproven_problems: int = 0
+    """number of problems of which nobody knows whether their tests can be passed"""
     kinds: dict[str, int]
     """kind of finding -> number of problems that have it, the gravest and most frequent first"""
     flake_rate: float | None
