@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable, Coroutine
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harena.core.errors import PlatformError, ValidationError
-from harena.core.records.evaluations import ModelEvaluation
+from harena.core.records.evaluations import FailedAnswer, ModelEvaluation
 
 if TYPE_CHECKING:
     from harena.core.records.benchmark_jobs import BenchmarkResults
@@ -69,24 +70,27 @@ def evaluate(
     from harena.node import model_answers
     from harena.sdk import benchmark_jobs
 
+    problems = model_answers.problems_of(  # before a model is fetched or loaded, which takes a while
+        Path(dataset),
+        samples=samples,
+        temperature=temperature,
+        top_p=top_p,
+        max_new_tokens=max_new_tokens,
+        limit=limit,
+        split=split,
+        seed=seed,
+        at_once=at_once,
+        **({} if template is None else {"template": template}),
+    )
     with ExitStack() as fetched:
         sampled = _aside(
             model_answers.answers_of(
                 str(model),
-                Path(dataset),
+                problems,
                 folder=_fetched(str(model), fetched),
                 served_model=served_model,
                 progress=progress or (lambda _done, _wanted: None),
                 answers=None if answers is None else Path(answers),
-                samples=samples,
-                temperature=temperature,
-                top_p=top_p,
-                max_new_tokens=max_new_tokens,
-                limit=limit,
-                split=split,
-                seed=seed,
-                at_once=at_once,
-                **({} if template is None else {"template": template}),
             )
         )
     job = benchmark_jobs.create(
@@ -152,9 +156,22 @@ def _aside(work: Coroutine[Any, Any, T]) -> T:
             raise
 
 
+def _example(run: Any, asked: Mapping[str, list[dict[str, Any]]]) -> FailedAnswer:
+    candidate = next((row["candidate"] for row in asked["scenarios"] if row["id"] == run.scenario_id), "")
+    if isinstance(candidate, Mapping):
+        candidate = candidate["files"].get(candidate["entry"], "")
+    return FailedAnswer(
+        scenario_id=run.scenario_id, reason=str(run.reason), detail=run.detail or "", candidate=str(candidate)
+    )
+
+
 def _evaluation(model: str, dataset: str, sampled: Any, results: BenchmarkResults) -> ModelEvaluation:
     from harena.core.pass_rates import pass_rates
 
+    failed = [run for run in results.runs if not run.passed]
+    reasons = Counter(str(run.reason) for run in failed)
+    commonest = reasons.most_common(1)[0][0] if reasons else None
+    first = next((run for run in failed if str(run.reason) == commonest), None)
     problems: dict[str, list[int]] = {}
     for run in results.runs:
         counts = problems.setdefault(run.problem or run.scenario_id, [0, 0])
@@ -175,5 +192,7 @@ def _evaluation(model: str, dataset: str, sampled: Any, results: BenchmarkResult
         tokens=sampled.tokens,
         max_new_tokens=sampled.max_new_tokens,
         temperature=sampled.temperature,
+        reasons=dict(reasons.most_common()),
+        example=None if first is None else _example(first, sampled.scenarios),
         answers_file=str(sampled.path),
     )

@@ -20,6 +20,8 @@ from harena.core.records.evaluations import ModelEvaluation
 
 UNSCORED_EXIT = 3
 INTERRUPTED_EXIT = 130
+MOST_LINES, MOST_DETAIL = 8, 200
+"""lines of an example's program, characters of each and of what happened"""
 LINES = 10
 """lines of progress outside of a terminal"""
 
@@ -134,6 +136,13 @@ def evaluation_lines(found: ModelEvaluation) -> list[str]:
     ]
     if found.pass_rates:
         lines.append(f"{pass_words(found.pass_rates)}: means over problems, with their 95% intervals")
+    if found.reasons:
+        lines.append("not passed: " + ", ".join(f"{reason} {count}" for reason, count in found.reasons.items()))
+    if found.example is not None:
+        told = found.example
+        detail = f": {' '.join(told.detail.split())[:MOST_DETAIL]}" if told.detail else ""
+        lines.append(f"for example {told.scenario_id} ({told.reason}{detail}):")
+        lines += [f"    {line}" for line in _shortened(told.candidate)]
     if found.scored < found.answers:
         lines.append(f"{found.answers - found.scored} answers have no score")
     if found.cut_off:
@@ -143,6 +152,14 @@ def evaluation_lines(found: ModelEvaluation) -> list[str]:
         )
     lines += [f"answers: {found.answers_file}", f"runs: harena benchmark results {found.job_id}"]
     return [printable(line) for line in lines]
+
+
+def _shortened(text: str) -> list[str]:
+    """The first lines of what was judged."""
+    lines = text.strip("\n").split("\n")
+    more = [f"... ({len(lines)} lines)"] if len(lines) > MOST_LINES else []
+    shown = [line[:MOST_DETAIL] for line in lines[:MOST_LINES]] + more
+    return shown if text.strip() else ["(nothing)"]
 
 
 class _Sampling:

@@ -13,7 +13,7 @@ from harena.core.home import harena_home
 
 if TYPE_CHECKING:
     from harena.training.model_eval.models import AskedModel
-    from harena.training.model_eval.sampling import SampledAnswers
+    from harena.training.model_eval.sampling import AskedProblems, SampledAnswers
 
 FOLDER = "evaluations"
 """in `HARENA_HOME`: the files of answers that nobody has named"""
@@ -33,30 +33,38 @@ def is_stored(model: str) -> bool:
     return not is_served(model) and model_name_kind(model) == "stored"
 
 
+def problems_of(dataset: Path, **asked: Any) -> AskedProblems:
+    """The problems of a data set, and what is asked of a model with each; `asked` are the fields of `AnswerSettings`.
+    No model is loaded, and torch is not either. Raises ValidationError for the numbers, and one with every row that
+    cannot be asked."""
+    from harena.training.model_eval.sampling import AnswerSettings, asked_problems
+
+    chosen = AnswerSettings(**asked)
+    if not dataset.exists():
+        raise ValidationError(f"there is no data set at {dataset}")
+    return asked_problems(dataset, chosen)
+
+
 async def answers_of(
     model: str,
-    dataset: Path,
+    problems: AskedProblems,
     *,
     folder: Path | None,
     served_model: str | None,
     progress: Progress,
     answers: Path | None,
-    **asked: Any,
 ) -> SampledAnswers:
-    """Ask the model each problem; `asked` are the fields of `AnswerSettings`. `folder`: where the model lies, for a
-    model that was fetched from elsewhere. Raises ValidationError, PlatformError, OSError."""
+    """Ask the model each problem. `folder`: where the model lies, for a model that was fetched from elsewhere. Raises
+    ValidationError, PlatformError, OSError."""
     _check_installed(served=is_served(model))
-    from harena.training.model_eval.sampling import AnswerSettings, sampled_answers
+    from harena.training.model_eval.sampling import sampled_answers
 
-    chosen = AnswerSettings(**asked)
-    if not dataset.exists():
-        raise ValidationError(f"there is no data set at {dataset}")
-    opened, identity = _open(model, folder, served_model, chosen.seed)  # the loop has nothing else to do yet
+    seed = problems.settings.seed
+    opened, identity = _open(model, folder, served_model, seed)  # the loop has nothing else to do yet
     try:
         return await sampled_answers(
             opened,
-            dataset,
-            chosen,
+            problems,
             answers=answers,
             folder=harena_home() / FOLDER,
             identity=identity,

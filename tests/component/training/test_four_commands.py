@@ -37,7 +37,7 @@ from harena.scoring.calibration import Calibration
 from harena.scoring.formats import FORMATS, import_scenarios
 from harena.training.data.conversations import Conversation
 from harena.training.data.prompts import PromptRow
-from harena.training.model_eval.problems import read_problems
+from harena.training.model_eval.problems import read_rows, with_prompts
 from harena.training.objects.dataset import read_part
 from harena.training.rewards import CodeTests, reward_recipe
 from harena.training.rewards.recipe import mistakes_of
@@ -77,7 +77,7 @@ def _same(problem: PromptRow, conversation: Conversation) -> PromptRow:
 
 def evaluated(path: Path) -> list[PromptRow]:
     """What `harena eval` asks."""
-    return read_problems(path, CodeTests(), _same)
+    return with_prompts(path, read_rows(path, CodeTests()), _same)
 
 
 def trained(path: Path) -> tuple[str, int]:

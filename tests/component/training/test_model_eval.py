@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from harena.cli.evaluate import evaluation_lines
 from harena.core.errors import PlatformError, ValidationError
+from harena.evaluation import _evaluation
 from harena.scoring.load import load_document
 from harena.scoring.reading import read_document
 from harena.training.data.conversations import Conversation
@@ -19,7 +24,7 @@ from harena.training.data.prompts import PromptRow
 from harena.training.engines.local_model import LocalModel
 from harena.training.model_eval.answers_file import ModelAnswer
 from harena.training.model_eval.models import Asking
-from harena.training.model_eval.sampling import AnswerSettings, SampledAnswers, sampled_answers
+from harena.training.model_eval.sampling import AnswerSettings, SampledAnswers, asked_problems, sampled_answers
 
 CHECKS = [{"args": [1], "expected": 2}]
 CONTRACT = {"type": "tests", "entry_point": "f", "checks": CHECKS}
@@ -83,8 +88,7 @@ def sampled(model: Any, dataset: Path, **asked: Any) -> SampledAnswers:
     found = asyncio.run(
         sampled_answers(
             model,
-            dataset,
-            AnswerSettings(**asked),
+            asked_problems(dataset, AnswerSettings(**asked)),
             folder=folder,
             identity=model.name,
             progress=lambda done, wanted: heard.append((done, wanted)),
@@ -187,8 +191,7 @@ def test_a_local_model_says_the_same_whatever_is_asked_beside(tmp_path: Path) ->
             found = asyncio.run(
                 sampled_answers(
                     model,
-                    dataset,
-                    AnswerSettings(samples=2, at_once=at_once, limit=limit, max_new_tokens=6),
+                    asked_problems(dataset, AnswerSettings(samples=2, at_once=at_once, limit=limit, max_new_tokens=6)),
                     folder=tmp_path / f"{at_once} {limit}",
                     identity="tiny",
                     progress=lambda _done, _wanted: None,
@@ -216,3 +219,37 @@ def test_prompts_that_leave_no_room_are_named(tmp_path: Path) -> None:
             sampled(model, write(tmp_path / "p.jsonl", *rows), max_new_tokens=7)
     finally:
         asyncio.run(model.close())
+
+
+def test_bad_rows_are_told_before_torch_is_loaded(tmp_path: Path) -> None:
+    """In a process of its own: what is wrong with a data set is known in well under a second."""
+    dataset = write(tmp_path / "w.jsonl", {"id": "a", "prompt": "x"})
+    program = (
+        "import sys, harena\n"
+        "try:\n    harena.evaluate('tiny-llama', sys.argv[1])\n"
+        "except harena.ValidationError as error:\n    print(error)\n"
+        "print(sorted({'torch', 'transformers'} & sys.modules.keys()))\n"
+    )
+    told = subprocess.run([sys.executable, "-c", program, str(dataset)], capture_output=True, text=True, check=True)
+    assert "w.jsonl:1: it has no scoring contract" in told.stdout
+    assert told.stdout.endswith("[]\n")
+
+
+def test_what_failed_is_told_with_an_example() -> None:
+    """The commonest reason, and what was run."""
+    runs = [
+        SimpleNamespace(scenario_id=f"p/{n}", problem="p", score=0.0, passed=False, reason=reason, detail="it is 3")
+        for n, reason in enumerate(("exception", "wrong_answer", "wrong_answer"), 1)
+    ]
+    summary = SimpleNamespace(scored=3, passed=0, mean_score=0.0)
+    results = SimpleNamespace(runs=runs, job_id="j", name="n", summary=summary)
+    scenarios = {"scenarios": [{"id": "p/2", "candidate": "def f(x):\n    return 3\n"}]}
+    asked = SimpleNamespace(
+        problems=1, answers=3, cut_off=0, tokens=9, max_new_tokens=4, temperature=0.8, path="a", scenarios=scenarios
+    )
+    found = _evaluation("m", "d", asked, results)  # type: ignore[arg-type]
+    assert found.reasons == {"wrong_answer": 2, "exception": 1}
+    lines = evaluation_lines(found)
+    assert "not passed: wrong_answer 2, exception 1" in lines
+    place = lines.index("for example p/2 (wrong_answer: it is 3):")
+    assert lines[place + 1 : place + 3] == ["    def f(x):", "        return 3"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from harena.core.records.training_plans import RewardPlan, RLPlan, SFTPlan, plan
 from harena.training.requests.plan import plan_of, sft_settings
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import RLConfig, RLRequest, SFTConfig, backend_aliases, parse_request
+from harena.training.requests.text_checks import held_out_warnings
 from harena.training.shipped_models import SHIPPED_MODELS
 
 CAPABILITY = {"name": "solver", "version": "1.0.0"}
@@ -138,6 +140,22 @@ def test_defaults_learn() -> None:
     assert isinstance(sft, SFTPlan)
     assert (sft.epochs, sft.steps, sft.batch_size, sft.learning_rate, sft.warmup_steps) == (1, None, 16, 3e-3, 18)
     assert sft_settings(sft).steps_for(3000) == 188
+
+
+def test_a_single_prompt_is_learned_from_and_none_is_held_out() -> None:
+    """The job would fail when its model has been loaded; with two, one is held out."""
+    asked = parse_request(changed(RL, held_out=0.1))
+    for rows, share, every in ((1, None, None), (2, 0.1, 10)):
+        refs = [
+            replace(ref, described=replace(ref.described, rows=rows)) if isinstance(ref.described, UsedSplit) else ref
+            for ref in resolved().refs
+        ]
+        found = ResolvedReferences(refs=tuple(refs))
+        plan = plan_of(asked, found)
+        assert isinstance(plan, RLPlan)
+        assert (plan.held_out, plan.eval_interval) == (share, every)
+        told = [*held_out_warnings(plan, 0.1)]
+        assert any("there is one prompt" in warning for warning in told) == (rows == 1)
 
 
 @pytest.mark.parametrize(

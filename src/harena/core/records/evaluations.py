@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from harena.core.records.record import Record
 
@@ -19,6 +19,20 @@ class PassRate(Record):
     """lower end of its 95 % confidence interval, over problems"""
     high: float
     """upper end"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedAnswer(Record):
+    """An answer that did not pass."""
+
+    scenario_id: str
+    """its scenario: the problem's id and the number of the answer"""
+    reason: str
+    """why it did not pass, by the table of reasons"""
+    detail: str
+    """what happened, in words"""
+    candidate: str
+    """what was judged: the program that the answer became, or its text"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,5 +67,9 @@ class ModelEvaluation(Record):
     """length of an answer, at most"""
     temperature: float
     """0 = the most probable token each time"""
+    reasons: dict[str, int] = field(default_factory=dict)
+    """reason -> number of answers that did not pass for it, the commonest first"""
+    example: FailedAnswer | None = None
+    """the first answer that did not pass for the commonest reason; null = all passed"""
     answers_file: str
     """JSONL file of the answers: an evaluation of the same model, data set and settings takes them from there"""

@@ -7,6 +7,7 @@ same way: an evaluation before and after training measures what training rewards
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +31,28 @@ WithPrompt = Callable[[PromptRow, Conversation], PromptRow]
 """puts the text that the model reads into a row. Raises ValueError"""
 
 
-def read_problems(
-    path: Path, recipe: CodeTests, with_prompt: WithPrompt, *, split: str | None = None, limit: int | None = None
-) -> list[PromptRow]:
+@dataclass(frozen=True, slots=True)
+class ReadProblem:
+    """A problem that can be scored, as it stands in its data set: its prompt is not yet a model's."""
+
+    row: PromptRow
+    conversation: Conversation
+    origin: str
+    """file and line, or file and row"""
+
+
+def read_rows(
+    path: Path, recipe: CodeTests, *, split: str | None = None, limit: int | None = None
+) -> list[ReadProblem]:
     """The problems of a file or directory, the first `limit` of them. Raises ValidationError: one, with every row that
     cannot be asked or scored."""
     mistakes = Mistakes(str(path))
-    made: list[PromptRow] = []
+    made: list[ReadProblem] = []
     ids: dict[str, str] = {}
     for number, row in enumerate(rows_of(path, mistakes, split=split, most=limit), 1):
         try:
             values = imported(row.values, by_contract=True)
-            problem = with_prompt(prompt_row_of(values, id=f"{number}"), prompt_conversation_of(values))
+            problem, conversation = prompt_row_of(values, id=f"{number}"), prompt_conversation_of(values)
         except ValueError as error:
             mistakes.add(row.origin, str(error))
             continue
@@ -50,10 +61,24 @@ def read_problems(
         ids.setdefault(problem.id, row.origin)
         for mistake in [COMPARED] if _is_compared(problem) else recipe.check(problem):
             mistakes.add(row.origin, mistake)
-        made.append(problem)
+        made.append(ReadProblem(problem, conversation, row.origin))
     mistakes.check()
     if not made:
         raise ValidationError(f"{path}: there is no problem in it")
+    return made
+
+
+def with_prompts(path: Path, rows: Iterable[ReadProblem], with_prompt: WithPrompt) -> list[PromptRow]:
+    """The problems with the text that a model reads. Raises ValidationError: one, with every row that it cannot
+    read."""
+    mistakes = Mistakes(str(path))
+    made: list[PromptRow] = []
+    for row in rows:
+        try:
+            made.append(with_prompt(row.row, row.conversation))
+        except ValueError as error:
+            mistakes.add(row.origin, str(error))
+    mistakes.check()
     return made
 
 

@@ -13,7 +13,7 @@ from harena.core.home import private_folder
 from harena.training.data.row_files import content_digest
 from harena.training.model_eval.answers_file import AnswersFile
 from harena.training.model_eval.models import AskedModel, Asking
-from harena.training.model_eval.problems import as_scenarios, read_problems
+from harena.training.model_eval.problems import ReadProblem, as_scenarios, read_rows, with_prompts
 from harena.training.rewards.code_tests import COMPLETION, CodeTests
 
 Progress = Callable[[int, int], object]
@@ -83,21 +83,37 @@ class SampledAnswers:
     """{problems, scenarios}, as in a scenario file"""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedProblems:
+    """What a model is going to be asked, read before it is loaded."""
+
+    dataset: Path
+    settings: AnswerSettings
+    rows: list[ReadProblem]
+
+
+def asked_problems(dataset: Path, settings: AnswerSettings) -> AskedProblems:
+    """Read and check the problems of a data set. Raises ValidationError."""
+    recipe = CodeTests(template=settings.template)
+    rows = read_rows(dataset, recipe, split=settings.split, limit=settings.limit)
+    return AskedProblems(dataset=dataset, settings=settings, rows=rows)
+
+
 async def sampled_answers(
     model: AskedModel,
-    dataset: Path,
-    settings: AnswerSettings,
+    asked_of_it: AskedProblems,
     *,
     answers: Path | None = None,
     folder: Path,
     identity: str,
     progress: Progress,
 ) -> SampledAnswers:
-    """Ask the model each problem of the data set, and keep what it says in `answers`, or in a file of `folder` that is
+    """Ask the model each problem, and keep what it says in `answers`, or in a file of `folder` that is
     named after what is asked. Answers that are there already are not sampled again. `identity` says which weights the
     model has. Raises ValidationError, PlatformError, OSError."""
+    dataset, settings = asked_of_it.dataset, asked_of_it.settings
     recipe = CodeTests(template=settings.template, extract="fenced" if model.in_chat else "raw")
-    problems = read_problems(dataset, recipe, model.with_prompt, split=settings.split, limit=settings.limit)
+    problems = with_prompts(dataset, asked_of_it.rows, model.with_prompt)
     await recipe.prepare(problems)
     temperature = settings.temperature if settings.temperature is not None else 0.0 if settings.samples == 1 else 0.8
     most = settings.max_new_tokens or model.most_new_tokens(problems)

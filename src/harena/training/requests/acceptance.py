@@ -45,8 +45,9 @@ async def accepted(
     if isinstance(plan, RLPlan):
         await TRAINING.run(_check_offline, plan, resolved)
         await TRAINING.run(_check_rewards, plan, resolved, partial(find_blueprint, workspace))
+    held_out = request.config.held_out if isinstance(request, RLRequest) else None
     return {
-        "warnings": await TRAINING.run(text_warnings, plan, resolved),
+        "warnings": await TRAINING.run(partial(text_warnings, held_out=held_out), plan, resolved),
         "name": request.name or f"{request.trainer_type} {request.model}",
         "trainer_type": request.trainer_type,
         "request": {"backend": request.backend, **request.model_dump(mode="json", exclude_unset=True)},

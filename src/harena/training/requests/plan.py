@@ -16,8 +16,8 @@ Defaults, where a request leaves a number out:
                          half of what the longest prompt leaves of the model's context, where that is more than 128
     max_grad_norm        1.0; final_learning_rate 0.1; weight_decay 0
     warmup_steps         a tenth of the steps, at most 5 (RL) or 20 (SFT)
-    checkpoint_interval  10, and 2 are kept; eval_interval 10, eval_max_rollouts 128, held_out nothing; both intervals
-                         the next multiple of weight_sync_interval, 1
+    checkpoint_interval  10, and 2 are kept; eval_interval 10, eval_max_rollouts 128, held_out nothing,
+                         also of a single prompt; both intervals the next multiple of weight_sync_interval, 1
     reward_recipe        of a task task_verifier_v1, or task_env_verifier_v1 where its flag or script is in the
                          environment; of trajectories trajectory_imitation_v1; of prompts what all rows have: scoring
                          code_tests_v1, the answers of GSM8K gsm8k_v1, answers in a box math_v1, an expected output
@@ -194,7 +194,7 @@ def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts)
         max_turns=min(turns) if turns else None,
         offline=config.offline or False,
         baseline=config.baseline or "prompt",
-        held_out=config.held_out,
+        held_out=held_out_share(config, resolved),
         eval_max_rollouts=config.eval_max_rollouts or 128,
         reward=_with_extraction(_reward(config, resolved), texts),
     )
@@ -229,7 +229,7 @@ def _for_every_plan(
         "tuning": lora if kind == "lora" else TuningPlan(kind="full"),
         "checkpoint_interval": config.checkpoint_interval or _multiple(config, 10),
         "keep_checkpoints": config.keep_checkpoints or 2,
-        "eval_interval": config.eval_interval or _multiple(config, 10) if _is_evaluated(config) else None,
+        "eval_interval": config.eval_interval or _multiple(config, 10) if _is_evaluated(config, resolved) else None,
     }
 
 
@@ -239,9 +239,15 @@ def _multiple(config: TrainingConfig, steps: int) -> int:
     return every * math.ceil(steps / every)
 
 
-def _is_evaluated(config: TrainingConfig) -> bool:
-    held_out = config.held_out if isinstance(config, RLConfig) else None
-    return config.eval_dataset_ref is not None or held_out is not None
+def held_out_share(config: TrainingConfig, resolved: ResolvedReferences) -> float | None:
+    """The share of the prompts that is held out; None = none is asked for, or of a single prompt none can be."""
+    if not isinstance(config, RLConfig) or config.held_out is None:
+        return None
+    return config.held_out if _prompts(resolved) > 1 else None
+
+
+def _is_evaluated(config: TrainingConfig, resolved: ResolvedReferences) -> bool:
+    return config.eval_dataset_ref is not None or held_out_share(config, resolved) is not None
 
 
 def _asks_for_adapters(config: TrainingConfig) -> bool:

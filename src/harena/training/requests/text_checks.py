@@ -62,9 +62,23 @@ def text_facts(resolved: ResolvedReferences) -> TextFacts:
     )
 
 
-def text_warnings(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> list[str]:
-    """What the job does as it was asked, and most likely was not meant to."""
-    return [*_left_out(resolved), *_not_asked(resolved), *_cut_off(plan, resolved)]
+def text_warnings(plan: SFTPlan | RLPlan, resolved: ResolvedReferences, *, held_out: float | None = None) -> list[str]:
+    """What the job does as it was asked, and most likely was not meant to. `held_out`: the share that was asked for."""
+    return [
+        *_left_out(resolved),
+        *held_out_warnings(plan, held_out),
+        *_not_asked(resolved),
+        *_cut_off(plan, resolved),
+    ]
+
+
+def held_out_warnings(plan: SFTPlan | RLPlan, asked: float | None) -> Iterator[str]:
+    """Say that of the share that was `asked` for nothing is held out."""
+    if asked is not None and isinstance(plan, RLPlan) and plan.held_out is None:
+        yield (
+            "config.held_out: there is one prompt, and none is held out of it: nothing will say whether what is "
+            "learned holds for other problems; give two or more, or name others in eval_dataset_ref"
+        )
 
 
 def _not_asked(resolved: ResolvedReferences) -> Iterator[str]:
