@@ -12,14 +12,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from harena.core.errors import PlatformError, ValidationError
+from harena.core.errors import PlatformError
 from harena.core.records.evaluations import FailedAnswer, ModelEvaluation
 
 if TYPE_CHECKING:
     from harena.core.records.benchmark_jobs import BenchmarkResults
 
-OF_A_JOB = "job:"
-"""begins the name of a model that a training job has made"""
 T = TypeVar("T")
 Progress = Callable[[int, int], object]
 """is given (answers there are, answers wanted) while they are sampled"""
@@ -115,18 +113,14 @@ def evaluate(
 
 
 def _fetched(model: str, stack: ExitStack) -> Path | None:
-    """The folder of a model that a job has made or the registry has, which is there as long as `stack` is; None = it is
-    neither."""
+    """The folder of a model that a job has made, or one of the registry's that is there as long as `stack` is; None =
+    it is neither."""
     from harena.node import model_answers
     from harena.sdk import registry, training_jobs
+    from harena.sdk.training_jobs import OF_A_JOB
 
     if model.startswith(OF_A_JOB):
-        job = training_jobs.get(model.removeprefix(OF_A_JOB))
-        if job.state != "completed":
-            raise ValidationError(f"training job {job.id} is {job.state}: it has no model before it has completed")
-        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="harena-model-")))
-        training_jobs.download(job, place, below="model/")
-        return place / "model"
+        return training_jobs.model(model.removeprefix(OF_A_JOB))
     if model_answers.is_stored(model):
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="harena-model-"))) / "model"
         registry.pull("model", model, place)

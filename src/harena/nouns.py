@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from harena.core.records.catalog import ScoringContract as ScoringContract
     from harena.core.records.catalog import StoredScenarios as StoredScenarios
     from harena.core.records.catalog import WebhookOutline as WebhookOutline
+    from harena.core.records.evaluations import FailedAnswer as FailedAnswer
     from harena.core.records.evaluations import ModelEvaluation as ModelEvaluation
     from harena.core.records.evaluations import PassRate as PassRate
     from harena.core.records.gateways import GatewayEntry as GatewayEntry
@@ -110,6 +111,7 @@ if TYPE_CHECKING:
     from harena.core.records.snapshots import Snapshot as Snapshot
     from harena.core.records.snapshots import SnapshotsPage as SnapshotsPage
     from harena.core.records.training_jobs import CapabilityReference as CapabilityReference
+    from harena.core.records.training_jobs import PlannedTraining as PlannedTraining
     from harena.core.records.training_jobs import TrainingArtifacts as TrainingArtifacts
     from harena.core.records.training_jobs import TrainingEvent as TrainingEvent
     from harena.core.records.training_jobs import TrainingFile as TrainingFile
@@ -198,7 +200,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "StoredScenarios",
         "WebhookOutline",
     ),
-    "harena.core.records.evaluations": ("ModelEvaluation", "PassRate"),
+    "harena.core.records.evaluations": ("FailedAnswer", "ModelEvaluation", "PassRate"),
     "harena.core.records.gateways": ("GatewayEntry", "GatewayLog"),
     "harena.core.records.image_builds": ("BuildRequest", "BuildState", "ImageBuild", "ImageBuildEvent"),
     "harena.core.records.images": (
@@ -245,6 +247,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
     "harena.core.records.snapshots": ("Snapshot", "SnapshotsPage"),
     "harena.core.records.training_jobs": (
         "CapabilityReference",
+        "PlannedTraining",
         "TrainingArtifacts",
         "TrainingEvent",
         "TrainingFile",

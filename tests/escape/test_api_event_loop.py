@@ -45,6 +45,13 @@ from harena.testing.conformance_operations import GOOD
 from harena.testing.conformance_registry import tar_of
 
 DATASET = {"name": "theirs", "version": "1"}
+_TRAINING: dict[str, Any] = {
+    "name": "theirs",
+    "trainer_type": "rl",
+    "model": "tiny-llama",
+    "config": {"algorithm": "grpo", "prompt_dataset_ref": DATASET},
+    "tags": ["steps:1"],
+}
 CONTENTS: dict[str, dict[str, Any]] = {
     **BODIES,
     **SAME_NAMES,
@@ -53,13 +60,8 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "/v1/blueprints": {"name": "theirs", "files": {"/workspace/x": "YQ=="}, "warm": ["json"]},
     "/v1/calibrations": {"scenarios": [GOOD]},
     "/v1/scores": {"scenario": GOOD},
-    "/v1/training_jobs": {
-        "name": "theirs",
-        "trainer_type": "rl",
-        "model": "tiny-llama",
-        "config": {"algorithm": "grpo", "prompt_dataset_ref": DATASET},
-        "tags": ["steps:1"],
-    },
+    "/v1/training_jobs": _TRAINING,
+    "/v1/training_jobs/plan": _TRAINING,
 }
 MORE = {
     ("GET", "/v1/sandboxes/{sandbox_id}/wait"): "seconds=0.1",

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from harena.address import server_address
-from harena.cli import face
+from harena.cli import completion, face
 from harena.cli.arguments import stored_or_file
 from harena.cli.progress import follow
 from harena.cli.report import AnswerFormat, write_json, write_table
@@ -69,7 +69,10 @@ def audit(
     fail_on: Annotated[FailOn, typer.Option(help="How grave a finding makes a problem unfit.")] = FailOn.ERROR,
     show: Annotated[int, typer.Option(min=0, help="Problems to list in the table, the weakest ones.")] = 30,
     gold_runs: Annotated[int, typer.Option(help="How often each right answer is run: 2 to 1000.")] = 5,
-    blueprint: Annotated[str, typer.Option(help="Name or id of the blueprint that candidates run in.")] = "default",
+    blueprint: Annotated[
+        str,
+        typer.Option(help="Name or id of the blueprint that candidates run in.", autocompletion=completion.blueprint),
+    ] = "default",
     concurrency: Annotated[int, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer.")] = 8,
     timeout: Annotated[float, typer.Option(help="Seconds that one run may take; some forgeries take them all.")] = 5.0,
     resume: Annotated[

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from harena.address import server_address
-from harena.cli import face
+from harena.cli import completion, face
 from harena.cli.diff_report import write_diff
 from harena.cli.job_options import with_job_options
 from harena.cli.live import STATE_STYLES
@@ -39,7 +39,12 @@ INTERRUPTED_EXIT = 130
 app = typer.Typer(no_args_is_help=True, help="Run scenarios in fresh sandboxes and score them.")
 
 JobArgument = Annotated[
-    str, typer.Argument(metavar="JOB", help="Id of the job, or its name (the newest of that name).")
+    str,
+    typer.Argument(
+        metavar="JOB",
+        help="Id of the job, or its name (the newest of that name).",
+        autocompletion=completion.benchmark_job,
+    ),
 ]
 ShowRuns = Annotated[int, typer.Option(min=0, help="Also list so many runs: wrong verdicts first, then the slowest.")]
 Output = Annotated[
@@ -172,8 +177,14 @@ def watch(
 
 @app.command()
 def results(
-    job: Annotated[str | None, typer.Argument(metavar="[JOB]", help="Id of the job, or its name.")] = None,
-    named: Annotated[str | None, typer.Option("--job", metavar="JOB", help="The same.")] = None,
+    job: Annotated[
+        str | None,
+        typer.Argument(metavar="[JOB]", help="Id of the job, or its name.", autocompletion=completion.benchmark_job),
+    ] = None,
+    named: Annotated[
+        str | None,
+        typer.Option("--job", metavar="JOB", help="The same.", autocompletion=completion.benchmark_job),
+    ] = None,
     form: Annotated[
         str | None, typer.Option("--format", help="table, json, jsonl or csv; with --output also parquet.")
     ] = None,

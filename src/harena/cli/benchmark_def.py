@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from harena.address import server_address
-from harena.cli import face
+from harena.cli import completion, face
 from harena.cli.arguments import STORED, stored_or_file
 from harena.cli.benchmark import Output, ShowRuns, to_its_end
 from harena.cli.blueprint import pairs
@@ -112,7 +112,10 @@ def run(
     ] = None,
     data_format: Annotated[str | None, typer.Option("--data-format", help="The data set's format.")] = None,
     grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
-    blueprint: Annotated[str | None, typer.Option(help="Name or id of the blueprint that candidates run in.")] = None,
+    blueprint: Annotated[
+        str | None,
+        typer.Option(help="Name or id of the blueprint that candidates run in.", autocompletion=completion.blueprint),
+    ] = None,
     config: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="A key of the configuration, as attempts=4; may be given repeatedly."),

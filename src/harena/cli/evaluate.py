@@ -9,12 +9,12 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from harena.cli import face
+from harena.cli import completion, face
 from harena.cli.diff_report import write_diff
 from harena.cli.progress import follow
 from harena.cli.report import AnswerFormat, pass_words, write_json
 from harena.cli.tally import Tally
-from harena.core.errors import ValidationError
+from harena.cli.train_request import template_in
 from harena.core.printable import printable
 from harena.core.records.evaluations import ModelEvaluation
 
@@ -59,7 +59,9 @@ def evaluate(
     ] = None,
     served_model: Annotated[str | None, typer.Option(help="Name of the model, where MODEL is a server.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the benchmark job. [default: eval DATASET]")] = None,
-    blueprint: Annotated[str | None, typer.Option(help="Blueprint that answers run in.")] = None,
+    blueprint: Annotated[
+        str | None, typer.Option(help="Blueprint that answers run in.", autocompletion=completion.blueprint)
+    ] = None,
     concurrency: Annotated[int, typer.Option(help="Answers that run at one time, at most.")] = 8,
     answers: Annotated[
         Path | None, typer.Option(help="File of the answers; an evaluation that was interrupted goes on from it.")
@@ -76,7 +78,7 @@ def evaluate(
     Exit code 0: done. 2: it could not be done. 3: no answer has a score. 130: interrupted; the same command goes on.
     """
     harena = face.load()
-    program = None if template is None else _read(template)
+    program = None if template is None else template_in(template)
     earlier = None if compare is None else harena.benchmark_jobs.get(compare)  # one that is not there is told at once
     shown = _Sampling(sys.stderr)
     try:
@@ -116,15 +118,6 @@ def evaluate(
     if not found.scored:
         sys.stderr.write(f"harena: no answer has a score: harena benchmark results {found.job_id} --show-runs 3\n")
         raise typer.Exit(UNSCORED_EXIT)
-
-
-def _read(template: Path) -> str:
-    try:
-        return template.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ValidationError(f"--template: {template} cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise ValidationError(f"--template: {template} is no text in UTF-8") from None
 
 
 def evaluation_lines(found: ModelEvaluation) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from harena.cli import completion
 from harena.cli.arguments import stored_or_file
 from harena.core import settings
 
@@ -26,7 +27,8 @@ def job_request(
         str | None,
         typer.Option(
             help="Name or id of the blueprint that candidates run in; else 'default', or for a data set of Python "
-            "programs 'python-warm'."
+            "programs 'python-warm'.",
+            autocompletion=completion.blueprint,
         ),
     ] = None,
     concurrency: Annotated[

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from harena.cli import catalog, face
+from harena.cli import catalog, completion, face
 from harena.cli.arguments import stored_or_file
 from harena.cli.progress import follow
 from harena.cli.report import AnswerFormat, write_json, write_table
@@ -101,7 +101,10 @@ def calibrate(
         str | None, typer.Option(help="File of right answers, where the scenarios hold none; of a data set: its own.")
     ] = None,
     gold_runs: Annotated[int, typer.Option(help="How often each right candidate is run: 2 to 1000.")] = 5,
-    blueprint: Annotated[str, typer.Option(help="Name or id of the blueprint that candidates run in.")] = "default",
+    blueprint: Annotated[
+        str,
+        typer.Option(help="Name or id of the blueprint that candidates run in.", autocompletion=completion.blueprint),
+    ] = "default",
     concurrency: Annotated[int, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer.")] = 8,
     timeout: Annotated[float, typer.Option(help="Seconds that one run may take; some forgeries take them all.")] = 10.0,
     form: Annotated[AnswerFormat, typer.Option("--format", help="table or json.")] = AnswerFormat.TABLE,

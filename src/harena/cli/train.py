@@ -11,13 +11,14 @@ from typing import Annotated, Any
 import typer
 
 from harena.address import server_address
-from harena.cli import face
+from harena.cli import completion, face
 from harena.cli.following import Follower
 from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.cli.train_live import one_line
 from harena.cli.train_live import watch as show
 from harena.cli.train_metrics import metrics_of, write_csv, write_lines, write_overview, write_steps
-from harena.cli.train_request import put, put_dataset, put_scenarios, request_of, source
+from harena.cli.train_plan import plan_lines
+from harena.cli.train_request import put, put_dataset, put_recipe, put_scenarios, request_of, source
 from harena.cli.train_tally import TrainingTally
 from harena.core.printable import printable, printable_lines
 
@@ -27,13 +28,21 @@ INTERRUPTED_EXIT = 130
 app = typer.Typer(no_args_is_help=True, help="Train models, by SFT or by RL on rewards from execution.")
 
 JobArgument = Annotated[
-    str, typer.Argument(metavar="JOB", help="Id of the job, or its name (the newest of that name).")
+    str,
+    typer.Argument(
+        metavar="JOB",
+        help="Id of the job, or its name (the newest of that name).",
+        autocompletion=completion.training_job,
+    ),
 ]
 RequestFile = Annotated[
     Path | None,
     typer.Option("--request", metavar="FILE", help="The request, or a part of it, as JSON; options add to it."),
 ]
-Model = Annotated[str | None, typer.Option(help="A shipped model, a directory, NAME@VERSION or ORGANISATION/NAME.")]
+Model = Annotated[
+    str | None,
+    typer.Option(help="A shipped model, a directory, NAME@VERSION, ORGANISATION/NAME, or job:NAME (made by a job)."),
+]
 Name = Annotated[str | None, typer.Option(help="What the job is called.")]
 Capability = Annotated[str | None, typer.Option(metavar="NAME@VERSION", help="Whose prompt stands before all others.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="May be given more than once.")]
@@ -49,6 +58,9 @@ Skip = Annotated[
 Wait = Annotated[bool, typer.Option("--wait", help="Return when the job has ended; exit code 1 unless it completed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the job as JSON.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print each message as a line of JSON, with its cursor.")]
+Plan = Annotated[
+    bool, typer.Option("--plan", help="Say what the job would do, and start nothing; with --json as JSON.")
+]
 Key = Annotated[str | None, typer.Option(help="The same key with the same request is the same job.")]
 
 
@@ -62,6 +74,7 @@ def sft(
     tags: Tags = None,
     config: Config = None,
     skip_bad_rows: Skip = False,
+    plan: Plan = False,
     wait: Wait = False,
     as_json: Json = False,
     idempotency_key: Key = None,
@@ -70,7 +83,7 @@ def sft(
     asked = request_of(request, "sft", model, name, capability, tags, config)
     put(asked["config"], "dataset_ref", source(dataset))
     put(asked["config"], "skip_bad_rows", skip_bad_rows or None)
-    _submit(asked, wait=wait, as_json=as_json, key=idempotency_key)
+    _submit(asked, plan=plan, wait=wait, as_json=as_json, key=idempotency_key)
 
 
 @app.command()
@@ -97,18 +110,25 @@ def rl(
         str | None, typer.Option(metavar="NAME[@VERSION]", help="The task whose verification rewards.")
     ] = None,
     recipe: Annotated[str | None, typer.Option(help="The reward recipe, as code_tests_v1.")] = None,
+    template: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The program that is run, with {completion} where the answer goes: of code_tests_v1."
+        ),
+    ] = None,
     name: Name = None,
     capability: Capability = None,
     tags: Tags = None,
     config: Config = None,
     skip_bad_rows: Skip = False,
+    plan: Plan = False,
     wait: Wait = False,
     as_json: Json = False,
     idempotency_key: Key = None,
 ) -> None:
     """Start an RL job: learn from rewards.
 
-    harena train rl --model ./my-model --dataset problems.jsonl
+    harena train rl --model ./my-model --dataset problems.jsonl --plan
     """
     asked = request_of(request, "rl", model, name, capability, tags, config)
     put(asked["config"], "algorithm", algorithm)
@@ -117,10 +137,8 @@ def rl(
     put(asked["config"], "skip_bad_rows", skip_bad_rows or None)
     put(asked["config"], "task_ref", task)
     put_dataset(asked["config"], dataset)
-    if recipe is not None:
-        given = asked["config"].get("reward_recipe")
-        asked["config"]["reward_recipe"] = {**(given if isinstance(given, dict) else {}), "name": recipe}
-    _submit(asked, wait=wait, as_json=as_json, key=idempotency_key)
+    put_recipe(asked["config"], recipe, template)
+    _submit(asked, plan=plan, wait=wait, as_json=as_json, key=idempotency_key)
 
 
 @app.command("list")
@@ -202,7 +220,14 @@ def watch(job: JobArgument) -> None:
 
 @app.command()
 def plot(
-    jobs: Annotated[list[str], typer.Argument(metavar="JOB...", help="Ids or names; several are drawn together.")],
+    jobs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="JOB...",
+            help="Ids or names; several are drawn together.",
+            autocompletion=completion.training_job,
+        ),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="A .svg, .png or .pdf file.")],
     title: Annotated[str, typer.Option(help="What is written above.")] = "",
 ) -> None:
@@ -284,8 +309,15 @@ def delete(jobs: Annotated[list[str], typer.Argument(metavar="JOB...", help="Ids
         sys.stdout.write(f"{job}: deleted\n")
 
 
-def _submit(asked: Mapping[str, Any], *, wait: bool, as_json: bool, key: str | None) -> None:
+def _submit(asked: Mapping[str, Any], *, plan: bool, wait: bool, as_json: bool, key: str | None) -> None:
     jobs = face.load().training_jobs
+    if plan:
+        found = jobs.plan(asked)
+        if as_json:
+            write_json(face.plain(found))
+        else:
+            sys.stdout.writelines(f"{printable(line)}\n" for line in plan_lines(found))
+        return
     job = jobs.create(asked, idempotency_key=key)
     for said in jobs.logs(job.id):
         if said.level == "warning":

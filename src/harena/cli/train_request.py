@@ -9,6 +9,8 @@ from typing import Any
 from harena.cli.arguments import STORED
 from harena.core.errors import ValidationError
 
+OF_TEMPLATES = "code_tests_v1"
+"""the reward recipe that has a template"""
 HELD_OUT = 0.1
 """share of the prompts of `--dataset` that is evaluated and not learned from"""
 
@@ -85,6 +87,29 @@ def put_dataset(config: dict[str, Any], given: str | None) -> None:
     config.setdefault("algorithm", "grpo")
     if "eval_dataset_ref" not in config:
         config.setdefault("held_out", HELD_OUT)
+
+
+def put_recipe(config: dict[str, Any], name: str | None, template: Path | None) -> None:
+    """A reward recipe, over what the request's file says of it. Raises ValidationError."""
+    if name is None and template is None:
+        return
+    given = config.get("reward_recipe")
+    made = dict(given) if isinstance(given, dict) else {}
+    made["name"] = name or made.get("name") or OF_TEMPLATES
+    if template is not None:
+        params = made.get("params")
+        made["params"] = {**(params if isinstance(params, dict) else {}), "template": template_in(template)}
+    config["reward_recipe"] = made
+
+
+def template_in(file: Path) -> str:
+    """The program in the file that `--template` names. Raises ValidationError."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ValidationError(f"--template: {file} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ValidationError(f"--template: {file} is no text in UTF-8") from None
 
 
 def put_scenarios(config: dict[str, Any], given: str | None) -> None:

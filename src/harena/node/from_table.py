@@ -61,6 +61,7 @@ class FromTable(InWorkspace):
     get_secret = answered(SecretOperations.get_secret, lambda parts: parts.secrets().get)
     delete_secret = answered(SecretOperations.delete_secret, lambda parts: parts.secrets().delete, frees=True)
     create_training_job = answered(TrainingOperations.create_training_job, lambda parts: parts.training_jobs().create)
+    plan_training_job = answered(TrainingOperations.plan_training_job, lambda parts: parts.training_jobs().plan)
     get_training_job = answered(TrainingOperations.get_training_job, lambda parts: parts.training_jobs().get)
     list_training_jobs = answered(TrainingOperations.list_training_jobs, lambda parts: parts.training_jobs().list)
     wait_training_job = answered(TrainingOperations.wait_training_job, lambda parts: parts.training_jobs().wait)

@@ -9,15 +9,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from harena.core import settings
+from harena.core.threads import TRAINING
 from harena.jobs.training.owned_training import Workers
 from harena.jobs.training.training_jobs import TrainingJobs
 from harena.training.installed import missing_for_training
 from harena.training.requests.acceptance import FindBlueprint, Resolve, accepted
+from harena.training.requests.planned import planned_training
 
 if TYPE_CHECKING:
     from harena.core.clock import Clock
     from harena.core.node_config import NodeConfig
     from harena.core.node_stores import TrainingStores
+    from harena.core.records.training_jobs import PlannedTraining
     from harena.core.workspace import CheckRoom
 
 _OF_CLIENTS = (settings.BASE_URL.name, settings.API_KEY.name)
@@ -43,11 +46,15 @@ def training_jobs(
         missing = missing_for_training if config.training_worker is None else (lambda: None)
         return await accepted(workspace, body, resolve, find_blueprint, missing)
 
+    async def described(accepted: Mapping[str, Any]) -> PlannedTraining:
+        return await TRAINING.run(planned_training, accepted)
+
     command = tuple(config.training_worker or WORKER)
     return TrainingJobs(
         config,
         stores,
         accept,
+        described,
         clock,
         Workers(
             command=command,

@@ -10,13 +10,17 @@ import builtins
 import functools
 import json
 import os
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from harena.core.checked import checked_count, checked_text, quote
 from harena.core.errors import ValidationError
+from harena.core.home import harena_home, private_folder
 from harena.core.records.training_jobs import (
+    PlannedTraining,
     TrainingArtifacts,
     TrainingEvent,
     TrainingJob,
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from harena.core.requests import TrainingJobFields
 
 __all__ = [
+    "PlannedTraining",
     "TrainingArtifacts",
     "TrainingEvent",
     "TrainingJob",
@@ -55,11 +60,17 @@ __all__ = [
     "list",
     "logs",
     "metrics",
+    "model",
+    "plan",
     "plot",
     "retry",
     "wait",
 ]
 
+OF_A_JOB = "job:"
+"""begins the name of a model that a training job has made"""
+MODELS = "models"
+"""in `HARENA_HOME`: models of training jobs that were fetched"""
 PAGE = 500
 """jobs, or messages, that one request lists"""
 
@@ -75,21 +86,65 @@ async def _create(
     """Check everything, then accept a job, which begins when it is its turn.
 
     The request is given whole or by its fields: trainer_type ("sft" or "rl"), model, config, and where they are wanted
-    name, capability_ref, project_ref, run_ref, tags and backend; see `harena.training.requests.request`. Paths are
-    those of this machine: what lies there is kept by its content, and sent to a server. The same `idempotency_key` with
-    the same request gives the job that is there, also after a crash of either side. Raises ValidationError that lists
+    name, capability_ref, project_ref, run_ref, tags and backend; see `harena.training.requests.request`. The model
+    "job:NAME" is what the newest job of that name has made. Paths are those of this machine: what lies there is kept by
+    its content, and sent to a server. The same `idempotency_key` with the same request gives the job that is there,
+    also after a crash of either side. Raises ValidationError that lists
     every mistake, before anything is done.
     """
+    asked = await _request(request, fields)
+    key = key_of(idempotency_key, asked)
+    operations = await current_portal().operations()
+    return await operations.create_training_job(asked, key=key)
+
+
+async def _plan(request: Mapping[str, Any] | None = None, **fields: Any) -> PlannedTraining:
+    """Say what a job would do that `create` is given the same: every default, what is held out, and warnings.
+
+    Nothing is started. It is checked by the code that creates jobs: what would be refused is refused here, too. Raises
+    ValidationError that lists every mistake.
+    """
+    asked = await _request(request, fields)
+    operations = await current_portal().operations()
+    return await operations.plan_training_job(asked)
+
+
+async def _request(request: Mapping[str, Any] | None, fields: Mapping[str, Any]) -> TrainingJobFields:
+    """A whole request, with the model of a job where it names one. Raises ValidationError."""
     if request is not None and not isinstance(request, Mapping):
         raise ValidationError(f"a training job's request must be a mapping (got {quote(request)})")
-    asked = cast("TrainingJobFields", {**(request or {}), **fields})
+    asked = {**(request or {}), **fields}
     try:
         json.dumps(asked, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ValidationError(f"a training job's request holds what JSON cannot: {error}") from None
-    key = key_of(idempotency_key, asked)
-    operations = await current_portal().operations()
-    return await operations.create_training_job(asked, key=key)
+    model = asked.get("model")
+    if isinstance(model, str) and model.startswith(OF_A_JOB):
+        asked.setdefault("name", f"{asked.get('trainer_type', 'training')} {model}")
+        asked["model"] = str(await _model(model.removeprefix(OF_A_JOB)))
+    return cast("TrainingJobFields", asked)
+
+
+async def _model(job: str | TrainingJob) -> Path:
+    """The folder of the model that a job has made, on this machine: it is fetched once, below `HARENA_HOME`. Raises
+    NotFoundError, ValidationError (it has not completed), PlatformError."""
+    found = job if isinstance(job, TrainingJob) else await _get(job)
+    if found.state != "completed":
+        raise ValidationError(f"training job {found.id} is {found.state}: it has no model before it has completed")
+    ended = "".join(sign for sign in str(found.ended_at) if sign.isalnum())  # one that was tried again has another one
+    folder = harena_home() / MODELS / f"{found.id}-{ended}"
+    if not folder.is_dir():
+        await asyncio.to_thread(private_folder, folder.parent)
+        unfinished = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix=f"{folder.name}.", dir=folder.parent))
+        try:
+            await _download(found, unfinished, below="model/")
+            await asyncio.to_thread(unfinished.rename, folder)
+        except FileExistsError:  # somebody else has fetched it meanwhile
+            await asyncio.to_thread(shutil.rmtree, unfinished)
+        except BaseException:
+            await asyncio.to_thread(shutil.rmtree, unfinished, ignore_errors=True)
+            raise
+    return folder / "model"
 
 
 async def _get(job: str | TrainingJob) -> TrainingJob:
@@ -267,6 +322,8 @@ def _id(job: str | TrainingJob) -> str:
 
 
 create = Twin(_create)
+plan = Twin(_plan)
+model = Twin(_model)
 get = Twin(_get)
 list = Twin(_list)  # noqa: A001 - the verb's name, as in `training_jobs.list()`
 wait = Twin(_wait)
@@ -284,6 +341,8 @@ class _Awaitable:
     """Asynchronous versions of this module's functions (`events` is for `async for`)."""
 
     create = create.aio
+    plan = plan.aio
+    model = model.aio
     get = get.aio
     list = list.aio
     wait = wait.aio

@@ -83,6 +83,27 @@ class TrainingConformance:
         assert (await operations.training_job_logs(made["id"], after=page["cursor"]))["items"] == logs["items"][1:]
         assert await operations.cancel_training_job(made["id"]) == ended
 
+    async def test_training_plan(self, operations: Operations, prompts: Path) -> None:
+        """What a job would do, by the code that accepts it: its plan is the job's, and nothing is started."""
+        asking = asked(prompts, "steps:4", name="planned")
+        asking["config"] = {**asking["config"], "held_out": 0.25}
+        planned = await operations.plan_training_job(asking)
+        assert (await operations.list_training_jobs(name="planned"))["training_jobs"] == []
+        assert (planned["name"], planned["trainer_type"]) == ("planned", "rl")
+        assert planned["learned_from"] + planned["held_out"] == 4
+        assert planned["held_out"] >= 1
+        assert planned["formats"] == {"prompts and answers": 4}
+        made = await operations.create_training_job(asking)
+        assert (planned["plan"], planned["resolved"]) == (made["plan"], made["resolved"])
+        assert planned["first_evaluation"] == min(made["plan"]["eval_interval"], made["plan"]["steps"])
+        await operations.wait_training_job(made["id"])
+        wrong: Any = {**asking, "config": {"algorithm": "grpo", "stepz": 1}}
+        with pytest.raises(ValidationError) as of_plan:
+            await operations.plan_training_job(wrong)
+        with pytest.raises(ValidationError) as of_job:
+            await operations.create_training_job(wrong)
+        assert str(of_plan.value) == str(of_job.value)
+
     async def test_files_of_a_training_job(self, operations: Operations, prompts: Path) -> None:
         """Files that its artifacts name can be read, to the byte; nothing else of its folder, and nothing outside."""
         made = await operations.create_training_job(asked(prompts))

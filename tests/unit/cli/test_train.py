@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +14,11 @@ from fake_face import Harena
 
 from fake_answers import Record
 from harena.cli import face
+from harena.core.records.training_jobs import PlannedTraining
+from harena.core.records.training_plans import RewardPlan, RLPlan
+from harena.training.requests.plan import plan_of
+from harena.training.requests.references import ResolvedReferences
+from harena.training.requests.request import parse_request
 
 JOB = {
     "id": "train_1",
@@ -31,6 +36,21 @@ EVENTS = [
     {"cursor": 5, "at": "2030-01-02T03:04:06+00:00", "kind": "step_complete", "level": "info", "message": None},
     {"cursor": 6, "at": "2030-01-02T03:04:07+00:00", "kind": "job_ended", "level": "error", "message": "end\x1b[2J"},
 ]
+
+
+def _planned() -> PlannedTraining:
+    request = {"trainer_type": "rl", "model": "tiny-llama", "config": {"algorithm": "grpo", "prompt_dataset_ref": "p"}}
+    plan = plan_of(parse_request(request), ResolvedReferences(refs=()))
+    assert isinstance(plan, RLPlan)
+    rewards = RewardPlan(name="code_tests_v1", params={"extract": "fenced"})
+    return PlannedTraining(
+        name="planned", trainer_type="rl", resolved=[], plan=replace(plan, reward=rewards, eval_interval=5),
+        warnings=["short answers"], learned_from=9, held_out=1, evaluated_rows=0, first_evaluation=5,
+        formats={"prompts": 9, "mbpp": 1}, longest_prompt=7, longest_solution=None,
+    )  # fmt: skip
+
+
+PLANNED = _planned()
 
 
 @dataclass
@@ -57,6 +77,10 @@ class FakeTraining:
 
     def logs(self, job: str, *, after: int = 0) -> list[Record]:
         return [Record(event) for event in EVENTS if event["message"]]
+
+    def plan(self, request: Mapping[str, Any]) -> PlannedTraining:
+        self.calls.append(("plan", request))
+        return PLANNED
 
     def metrics(self, job: str) -> Record:
         metrics = {"steps": [1, 2], "train/a": [0.25, None], "eval/steps": [2], "eval/b": [1.0], "count": 3}
@@ -138,6 +162,35 @@ def test_a_data_set_of_problems_is_all_that_training_needs(
         {**problems, "algorithm": "grpo", "eval_dataset_ref": "e.jsonl"},
     ]
     assert harena(*words, "--prompts", "problems.jsonl") == 2
+
+
+def test_a_plan_starts_nothing(
+    training: FakeTraining,
+    harena: Harena,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It is asked for with the request that would be started, with the template in a file; and told in sentences."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "problems.jsonl").touch()
+    (tmp_path / "program.txt").write_text("x = {completion}\n")
+    words = ["train", "rl", "--model", "job:first", "--dataset", "problems.jsonl", "--template", "program.txt"]
+    assert harena(*words, "--plan") == 0
+    told = capsys.readouterr().out
+    assert "nothing has been started" in told
+    assert "formats: prompts 9, mbpp 1" in told
+    assert "9 are learned from, 1 are held out" in told
+    assert "first evaluation: after step 5, then every 5 steps" in told
+    assert "rewards: code_tests_v1 (extract 'fenced')" in told
+    assert "warning: short answers" in told
+    assert harena(*words, "--plan", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == PLANNED.to_dict()
+    ((verb, asked), _) = training.calls
+    assert (verb, asked["model"]) == ("plan", "job:first")
+    params = {"template": "x = {completion}\n"}
+    assert asked["config"]["reward_recipe"] == {"name": "code_tests_v1", "params": params}
+    assert harena(*words[:-1], "missing.txt") == 2
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,7 @@ export const routes = {
   snapshots_export_snapshot: { method: 'GET', path: '/v1/snapshots/{snapshot}/archive' },
   training_jobs_list_jobs: { method: 'GET', path: '/v1/training_jobs', answer: 'TrainingJobsPage' },
   training_jobs_create: { method: 'POST', path: '/v1/training_jobs', body: 'SFTRequest|RLRequest', answer: 'TrainingJob', creates: true },
+  training_jobs_plan: { method: 'POST', path: '/v1/training_jobs/plan', body: 'SFTRequest|RLRequest', answer: 'PlannedTraining' },
   training_jobs_delete: { method: 'DELETE', path: '/v1/training_jobs/{job}' },
   training_jobs_get: { method: 'GET', path: '/v1/training_jobs/{job}', answer: 'TrainingJob' },
   training_jobs_artifacts: { method: 'GET', path: '/v1/training_jobs/{job}/artifacts', answer: 'TrainingArtifacts' },

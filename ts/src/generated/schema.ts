@@ -1687,6 +1687,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/training_jobs/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Plan
+         * @description Say what a job would do that is created with this request, and start nothing: it is checked by the same code,
+         *     and what would be refused is refused with the same problem.
+         */
+        post: operations["training_jobs_plan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/world_jobs": {
         parameters: {
             query?: never;
@@ -3590,6 +3611,38 @@ export interface components {
             score: number;
             /** @description what it tries, in one sentence */
             tries: string;
+        };
+        /**
+         * PlannedTraining
+         * @description What a job would do that is asked for in this way. Nothing has been started.
+         */
+        PlannedTraining: {
+            /** @description number of rows of the data set that `eval_dataset_ref` names */
+            evaluated_rows: number;
+            /** @description step after which the first evaluation is made; null = there is none */
+            first_evaluation: number | null;
+            /** @description data format -> number of rows or prompts in it */
+            formats: {
+                [key: string]: number;
+            };
+            /** @description number of prompts that it evaluates and does not learn from; 0 = nothing is evaluated */
+            held_out: number;
+            /** @description number of rows, or of prompts, that it learns from */
+            learned_from: number;
+            /** @description tokens of the longest prompt, at least; null = the tokenizer's files do not tell */
+            longest_prompt: number | null;
+            /** @description tokens of the longest answer that a row says is right; null = no row says one, or it is not known */
+            longest_solution: number | null;
+            /** @description what the job would be called */
+            name: string;
+            /** @description the whole configuration, with every default */
+            plan: components["schemas"]["SFTPlan"] | components["schemas"]["RLPlan"];
+            /** @description what each reference of the request names */
+            resolved: components["schemas"]["ResolvedReference"][];
+            /** @description sft or rl */
+            trainer_type: string;
+            /** @description what the job would do as it was asked, and most likely was not meant to */
+            warnings: string[];
         };
         /**
          * ProblemAnswer
@@ -8807,6 +8860,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TrainingJob"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    training_jobs_plan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                } & (components["schemas"]["SFTRequest"] | components["schemas"]["RLRequest"]);
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlannedTraining"];
                 };
             };
             401: components["responses"]["Problem401"];

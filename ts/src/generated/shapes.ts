@@ -81,6 +81,7 @@ export const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> 
   NewApiKey: {},
   Package: {},
   PaidForgery: {},
+  PlannedTraining: { plan: 'SFTPlan|RLPlan', resolved: 'ResolvedReference' },
   ProblemAnswer: {},
   ProcessInfo: {},
   ProcessListing: { processes: 'ProcessInfo' },

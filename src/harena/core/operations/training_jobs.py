@@ -5,6 +5,7 @@ from __future__ import annotations
 from harena.core.operations.operation import READ, WRITE, Operation
 from harena.core.ports.training_jobs import TrainingOperations as Port
 from harena.core.records.training_jobs import (
+    PlannedTraining,
     TrainingArtifacts,
     TrainingJob,
     TrainingJobsPage,
@@ -28,6 +29,17 @@ CREATE = Operation(
     body="TrainingBody",
     creates=True,
     starts_work=True,
+    errors=frozenset({404}),
+)
+PLAN = Operation(
+    NOUN,
+    "plan",
+    "POST",
+    f"{_JOBS}/plan",
+    WRITE,
+    Port.plan_training_job,
+    PlannedTraining,
+    body="TrainingBody",
     errors=frozenset({404}),
 )
 LIST = Operation(NOUN, "list_jobs", "GET", _JOBS, READ, Port.list_training_jobs, TrainingJobsPage)
@@ -61,4 +73,4 @@ ARTIFACTS = Operation(
     NOUN, "artifacts", "GET", f"{_JOB}/artifacts", READ, Port.training_job_artifacts, TrainingArtifacts
 )
 FILE = Operation(NOUN, "file", "GET", f"{_FILES}/file", READ, Port.training_job_file, "application/octet-stream")
-OPERATIONS = (CREATE, LIST, GET, DELETE, CANCEL, RETRY, EVENTS, LOGS, METRICS, ARTIFACTS, FILE)
+OPERATIONS = (CREATE, PLAN, LIST, GET, DELETE, CANCEL, RETRY, EVENTS, LOGS, METRICS, ARTIFACTS, FILE)

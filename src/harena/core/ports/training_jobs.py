@@ -11,6 +11,7 @@ from harena.core.training_jobs import RetryFrom, TrainingState
 
 if TYPE_CHECKING:
     from harena.core.records.training_jobs import (
+        PlannedTraining,
         TrainingArtifacts,
         TrainingEvent,
         TrainingJob,
@@ -32,6 +33,12 @@ class TrainingOperations(Protocol):
 
         Raises ValidationError (every mistake). `request` is as documented in `harena.training.requests.request`. The
         same `key` gives the same job, also after a crash, until the job is deleted."""
+
+    async def plan_training_job(self, request: TrainingJobFields) -> PlannedTraining:
+        """Say what a job would do that is created with this request, and start nothing: it is checked by the same code,
+        and what would be refused is refused with the same problem.
+
+        Raises ValidationError (every mistake)."""
 
     async def get_training_job(self, job: Id) -> TrainingJob:
         """A job by its id or name (the newest of that name); with `wait_seconds` when it has ended, or after that time.

@@ -93,6 +93,36 @@ class TrainingJob(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTraining(Record):
+    """What a job would do that is asked for in this way. Nothing has been started."""
+
+    name: str
+    """what the job would be called"""
+    trainer_type: str
+    """sft or rl"""
+    resolved: list[ResolvedReference]
+    """what each reference of the request names"""
+    plan: SFTPlan | RLPlan
+    """the whole configuration, with every default"""
+    warnings: list[str]
+    """what the job would do as it was asked, and most likely was not meant to"""
+    learned_from: int
+    """number of rows, or of prompts, that it learns from"""
+    held_out: int
+    """number of prompts that it evaluates and does not learn from; 0 = nothing is evaluated"""
+    evaluated_rows: int
+    """number of rows of the data set that `eval_dataset_ref` names"""
+    first_evaluation: int | None
+    """step after which the first evaluation is made; null = there is none"""
+    formats: Mapping[str, int]
+    """data format -> number of rows or prompts in it"""
+    longest_prompt: int | None
+    """tokens of the longest prompt, at least; null = the tokenizer's files do not tell"""
+    longest_solution: int | None
+    """tokens of the longest answer that a row says is right; null = no row says one, or it is not known"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingJobsPage(Record):
     """One page of jobs, newest first."""
 

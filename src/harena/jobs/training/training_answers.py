@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from harena.core.records.objects import ResolvedReference
 from harena.core.records.training_jobs import (
     CapabilityReference,
+    PlannedTraining,
     TrainingEvent,
     TrainingJob,
     TrainingLog,
@@ -64,6 +65,11 @@ def _plan(stored: StoredJson) -> SFTPlan | RLPlan | None:
         return plan_from_dict(stored)
     except ValueError:  # a job of another version is listed all the same
         return None
+
+
+def without_paths(planned: PlannedTraining) -> PlannedTraining:
+    """What a job would do, for whoever asks a server: it is not told where its files lie."""
+    return replace(planned, resolved=[replace(reference, path=None) for reference in planned.resolved])
 
 
 def _read_reference(stored: StoredJson, *, keeps_path: bool) -> ResolvedReference:

@@ -30,6 +30,7 @@ from harena.core.errors import (
 from harena.core.idempotency import IdempotencyKey
 from harena.core.node_config import NodeConfig
 from harena.core.records.training_jobs import (
+    PlannedTraining,
     TrainingArtifacts,
     TrainingEvent,
     TrainingJob,
@@ -54,6 +55,7 @@ from harena.jobs.training.training_answers import (
     metrics_answer,
     training_answer,
     training_event_answer,
+    without_paths,
 )
 from harena.jobs.training.training_files import files_below, pieces_of, size_below
 from harena.jobs.training.training_queue import POLL_SECONDS, TrainingQueue
@@ -72,6 +74,10 @@ Accept = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 mistake)"""
 
 
+Describe = Callable[[Mapping[str, Any]], Awaitable[PlannedTraining]]
+"""from what was accepted to what a job of it would do"""
+
+
 class TrainingJobs:
     """The training jobs that this store knows, and those of them that this process runs. Used from one event loop."""
 
@@ -80,12 +86,14 @@ class TrainingJobs:
         config: NodeConfig,
         stores: TrainingStores,
         accept: Accept,
+        describe: Describe,
         clock: Clock,
         workers: Workers,
     ) -> None:
         """`config.home`: below which the jobs' folders are. `stores` stay open until `close` has returned."""
         self._queue = TrainingQueue(config, stores, clock, workers)
         self._accept = accept
+        self._describe = describe
         self._clock = clock
         self._limits_of = config.limits_of
         self._closed = False
@@ -113,6 +121,12 @@ class TrainingJobs:
             standing = earlier
         self._queue.tend()
         return await self.get(workspace, standing)
+
+    async def plan(self, workspace: str, request: Mapping[str, Any]) -> PlannedTraining:
+        """What `create` would accept: the same checks, by the same code. Raises what `create` raises."""
+        await self._check_room(workspace, await self._queue.store())
+        planned = await self._describe(await self._accept(workspace, request))
+        return planned if not self._queue.durable else without_paths(planned)
 
     async def get(self, workspace: str, job: str) -> TrainingJob:
         """A job by its id, or the newest of that name. Raises NotFoundError."""

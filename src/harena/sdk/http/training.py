@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.idempotency import IdempotencyKey
 from harena.core.operations import training_jobs as table
-from harena.core.records.training_jobs import TrainingEvent, TrainingJob
+from harena.core.records.training_jobs import PlannedTraining, TrainingEvent, TrainingJob
 from harena.core.training_jobs import RetryFrom
 from harena.sdk.http.events import followed
 from harena.sdk.http.from_table import FromTable
@@ -31,6 +31,12 @@ class HttpTraining(FromTable):
         """Send a job to the server; data files that it names are this machine's, and their content is sent."""
         body = json.loads(json.dumps(request))  # what JSON cannot hold is the caller's mistake, before anything is sent
         return await self.created(table.CREATE, await self._with_sent_sources(body), key)
+
+    async def plan_training_job(self, request: TrainingJobFields) -> PlannedTraining:
+        """Ask the server what the job would do; data files that it names are sent, as they are to create it."""
+        body = await self._with_sent_sources(json.loads(json.dumps(request)))
+        where = await self.place(table.PLAN)
+        return await self._connection.record(PlannedTraining, table.PLAN.method, where, content=body)
 
     async def wait_training_job(self, job: str) -> TrainingJob:
         """Wait until the job has ended. A server that is or goes away is asked again for ten minutes: its jobs outlive

@@ -24,9 +24,8 @@ def _without_paths(asked: dict[str, Any]) -> Mapping[str, Any]:
     return asked
 
 
-routes = TableRoutes(
-    table.OPERATIONS, {table.CREATE: JsonBody(TrainingBody, _without_paths, documented=TRAINING_REQUEST)}
-)
+_REQUEST = JsonBody(TrainingBody, _without_paths, documented=TRAINING_REQUEST)
+routes = TableRoutes(table.OPERATIONS, {table.CREATE: _REQUEST, table.PLAN: _REQUEST})
 
 
 @routes.by_hand(table.RETRY)

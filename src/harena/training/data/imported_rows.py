@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harena.scoring.formats.asked_fields import ANSWER_FIELDS, given
-from harena.scoring.formats.prompt_rows import PROGRAM_FIELDS, as_prompt
+from harena.scoring.formats.prompt_rows import PROGRAM_FIELDS, as_prompt, is_prompt_row
 from harena.training.data.conversations import of_mathematics
 
 OWN_SOLUTION = "own_solution"
@@ -104,6 +104,23 @@ def imported(values: Mapping[str, Any], *, form: str | None = None, by_contract:
     except FieldError as error:
         raise ValueError(f"it has the shape of {fitting[0].name}, and {error}") from None
     return {**_kept(values), **_of_task(task, fitting[0].name)}
+
+
+def format_of(values: Mapping[str, Any]) -> str:
+    """One word for the format of a row, by which it is read: of a data set, or of what is written for training."""
+    from harena.scoring.formats.recognise import FAMILIES
+
+    if is_prompt_row(values):
+        return "prompts"
+    left_to_others = _NEED_A_GRADER - _graded(values)
+    fitting = [one.name for one in FAMILIES if one.name not in left_to_others and one.fits(values)]
+    if fitting:
+        return " or ".join(fitting)
+    if of_mathematics(values) is not values:
+        return "math"
+    if values.get("steps") is not None:
+        return "trajectories"
+    return "conversations" if values.get("messages") is not None else "prompts and answers"
 
 
 def _graded(values: Mapping[str, Any]) -> frozenset[str]:
