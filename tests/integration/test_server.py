@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import harena
+from harena.cli.main import main
 from harena.sdk import portal
 
 END_SECONDS = 30
@@ -53,6 +54,44 @@ def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.P
             (home / "blueprints").rmdir()
     assert process.returncode in (0, -signal.SIGKILL), log
     assert [line for line in log.splitlines() if json.loads(line)["level"] in ("error", "critical")] == []
+
+
+@pytest.mark.usefixtures("server")
+def test_sandboxes_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Listed, used, copied to and from, and ended, by their ids."""
+    sandbox = harena.Sandbox.run(
+        "python3", "-c", "print('begun', flush=True); import time; time.sleep(600)", tags=["mine"]
+    ).wait()
+    name = sandbox.sandbox_id
+    assert name is not None
+
+    def told(*words: str, code: int = 0) -> str:
+        assert main(["sandbox", *words]) == code
+        return capfd.readouterr().out
+
+    (listed,) = json.loads(told("ls", "--tag", "mine", "--format", "json"))
+    assert (listed["id"], listed["status"], listed["tags"]) == (name, "running", ["mine"])
+    assert name in told("ls")
+    assert name not in told("ls", "--tag", "theirs")
+    (tmp_path / "given.txt").write_text("17")
+    told("cp", str(tmp_path / "given.txt"), f"{name}:/workspace/")
+    program = "print(int(open('given.txt').read()) + 1); raise SystemExit(3)"
+    assert told("exec", "--cwd", "/workspace", name, "python3", "-c", program, code=3) == "18\n"
+    told("cp", f"{name}:/workspace/given.txt", str(tmp_path / "back.txt"))
+    assert (tmp_path / "back.txt").read_text() == "17"
+    (tmp_path / "folder" / "below").mkdir(parents=True)
+    (tmp_path / "folder" / "below" / "one").write_text("1")
+    told("cp", str(tmp_path / "folder"), f"{name}:/workspace/folder")
+    told("cp", f"{name}:/workspace/folder", str(tmp_path / "again"))
+    assert (tmp_path / "again" / "below" / "one").read_text() == "1"
+    assert told("logs", "--tail", "1", name) == "begun\n"
+    told("cp", f"{name}:/workspace/none", str(tmp_path / "none"), code=2)
+    assert not (tmp_path / "none").exists()
+    told("cp", "a", "b", code=2)
+    assert told("rm", name) == f"{name}: ended\n"
+    told("rm", "nobodys", code=2)
+    told("rm", "--missing-ok", "nobodys")
+    assert name not in told("ls")
 
 
 @pytest.mark.usefixtures("server")

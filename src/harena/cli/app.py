@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from typer.models import CommandInfo
 
-from harena.cli import face
+from harena.cli import completion, face
 from harena.nouns import COMMANDS
 
 _GROUPS = {
@@ -38,6 +38,8 @@ WORDS_OF_ITS_OWN = {"allow_interspersed_args": False}
 def command_line(words: Sequence[str]) -> typer.Typer:
     """The command that the first words name, alone: to load the others and prepare their parameters takes longer than
     all that the command line itself does. Else all of the group whose name is the first word, or everything."""
+    if (before := completion.begin()) is not None:
+        words = before
     first = words[0] if words else ""
     if first in _GROUPS:
         app = _empty()
@@ -144,6 +146,10 @@ def _add_ui(app: typer.Typer) -> None:
     app.command("ui")(ui.ui)
 
 
+def _add_completion(app: typer.Typer) -> None:
+    app.command()(completion.completion)
+
+
 def _add_doctor(app: typer.Typer) -> None:
     app.command()(doctor)
 
@@ -161,6 +167,7 @@ _VERBS = {
     "serve": _add_serve,
     "ui": _add_ui,
     "doctor": _add_doctor,
+    "completion": _add_completion,
     "version": _add_version,
 }
 """command of no group -> what adds it, in the order of the help"""

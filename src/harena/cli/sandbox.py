@@ -12,7 +12,7 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from harena.cli import face
+from harena.cli import completion, face
 from harena.cli.blueprint import pairs
 from harena.cli.gateways import HELP, METAVAR, gateways_in_words
 from harena.cli.output import StreamError, to_nowhere
@@ -29,7 +29,9 @@ def exec_command(
     command: Annotated[list[str], typer.Argument(metavar="CMD", help="The command and its arguments.")],
     image: Annotated[str | None, typer.Option(help="The image to run it in; snapshot://NAME is a snapshot.")] = None,
     snapshot: Annotated[str | None, typer.Option(help="Name or id of the snapshot that it begins with.")] = None,
-    blueprint: Annotated[str | None, typer.Option(help="The blueprint to run it in.")] = None,
+    blueprint: Annotated[
+        str | None, typer.Option(help="The blueprint to run it in.", autocompletion=completion.blueprint)
+    ] = None,
     env: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Environment; may be repeated.")] = None,
     cwd: Annotated[str | None, typer.Option(help="Working directory inside.")] = None,
     user: Annotated[
@@ -67,29 +69,44 @@ def exec_command(
     }
     harena = face.load()
     with harena.Sandbox.run(**{name: value for name, value in options.items() if value is not None}) as sandbox:
-        process = sandbox.exec(
-            command, env=dict(pairs(env, "--env")) or None, cwd=cwd, user=user, timeout_seconds=timeout, stdin=stdin
-        )
-        output, errors = process.byte_streams()
-        copies = [_Copy(process, output, sys.stdout), _Copy(process, errors, sys.stderr)]
-        if stdin:  # not waited for: who reads a terminal cannot be interrupted
-            threading.Thread(target=_feed, args=(process.stdin,), daemon=True).start()
-        message = ""
-        try:
-            code = process.result().returncode
-        except harena.SandboxCommandTimeoutError:
-            code = TIMEOUT_EXIT
-            message = f"harena: it passed --timeout {timeout:g} and was killed with everything that it had started\n"
-        except CancelledError:
-            code = -signal.SIGPIPE
-        for copy in copies:
-            copy.join()
+        code = run_in(sandbox, command, env=dict(pairs(env, "--env")), cwd=cwd, user=user, timeout=timeout, stdin=stdin)
+    raise typer.Exit(code)
+
+
+def run_in(
+    sandbox: Any,
+    command: list[str],
+    *,
+    env: dict[str, str],
+    cwd: str | None,
+    user: str | None,
+    timeout: float | None,
+    stdin: bool,
+) -> int:
+    """Run a command in a sandbox as if it ran here; its exit code. Raises StreamError where our streams take no more,
+    and what `exec` raises."""
+    harena = face.load()
+    process = sandbox.exec(command, env=env or None, cwd=cwd, user=user, timeout_seconds=timeout, stdin=stdin)
+    output, errors = process.byte_streams()
+    copies = [_Copy(process, output, sys.stdout), _Copy(process, errors, sys.stderr)]
+    if stdin:  # not waited for: who reads a terminal cannot be interrupted
+        threading.Thread(target=_feed, args=(process.stdin,), daemon=True).start()
+    message = ""
+    try:
+        code: int = process.result().returncode
+    except harena.SandboxCommandTimeoutError:
+        code = TIMEOUT_EXIT
+        message = f"harena: it passed --timeout {timeout:g} and was killed with everything that it had started\n"
+    except CancelledError:
+        code = -signal.SIGPIPE
+    for copy in copies:
+        copy.join()
     for copy in copies:
         if copy.failure is not None:
             why = copy.failure.strerror or copy.failure
             raise StreamError(f"the command's output could not be written: {why}; the command was ended")
     sys.stderr.write(message)
-    raise typer.Exit(code if code >= 0 else 128 - code)
+    return code if code >= 0 else 128 - code
 
 
 def _network(text: str | None) -> NetworkPolicy | None:
