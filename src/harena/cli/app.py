@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cache
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.models import CommandInfo
@@ -191,18 +191,30 @@ def doctor(
     cluster: Annotated[
         bool, typer.Option("--cluster", help="Also what this pod may, and what its cloud needs for user namespaces.")
     ] = False,
+    form: Annotated[
+        str, typer.Option("--format", metavar="table|json|jsonl|csv", help="How the findings are printed.")
+    ] = "table",
 ) -> None:
     """Say what this host can and cannot do, and which setting to change.
 
     Exit code 0: no line begins with NO. 1: one does.
     """
     findings = face.plain(face.load().doctor(cluster=cluster))
+    if form != "table":
+        from harena.cli.report import write_in  # with all that results need
+
+        write_in(form, findings)
+        raise typer.Exit(_doctors_code(findings))
     marks = {True: "ok", False: "NO", None: "--"}
     for finding in findings:
         sys.stdout.write(f"{marks[finding['ok']]:<3}{finding['name']}: {finding['detail']}\n")
         if finding["fix"]:
             sys.stdout.write(f"   change: {finding['fix']}\n")
-    raise typer.Exit(1 if any(finding["ok"] is False for finding in findings) else 0)
+    raise typer.Exit(_doctors_code(findings))
+
+
+def _doctors_code(findings: Sequence[Mapping[str, Any]]) -> int:
+    return 1 if any(finding["ok"] is False for finding in findings) else 0
 
 
 def version() -> None:

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from harena.cli import face
+from harena.cli.report import Format, ListFormat, write_list
 from harena.core.clock import SystemClock
 from harena.core.errors import PlatformError
 from harena.core.home import harena_home
@@ -31,9 +33,13 @@ def create(
 
 
 @app.command("list")
-def list_keys() -> None:
+def list_keys(form: ListFormat = Format.TABLE) -> None:
     """One line per key: id, workspace, scopes, name, and whether it was revoked."""
-    for key in _with_keys(lambda keys: keys.list()):
+    found = _with_keys(lambda keys: keys.list())
+    if form is not Format.TABLE:
+        write_list(form, [face.plain(key) for key in found], "keys", (), ())
+        return
+    for key in found:
         revoked = f"  revoked {key.revoked_at}" if key.revoked_at else ""
         sys.stdout.write(f"{key.id}  {key.workspace}  {','.join(key.scopes)}  {key.name}{revoked}\n")
 

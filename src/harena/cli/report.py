@@ -85,6 +85,13 @@ def write_json(value: Any, out: TextIO | None = None) -> None:
     (out or sys.stdout).write(json.dumps(value, indent=2) + "\n")
 
 
+def write_in(form: str, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Write a list in a form that is named by a word. Raises BadParameter for one that there is not."""
+    if form not in tuple(Format):
+        raise typer.BadParameter(f"{form!r} is none of {', '.join(Format)}", param_hint="--format")
+    write_list(Format(form), entries, "", (), ())
+
+
 def write_list(
     form: Format,
     entries: Sequence[Mapping[str, Any]],

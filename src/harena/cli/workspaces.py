@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from harena.cli.report import Format, ListFormat, write_list
 from harena.core.errors import PlatformError
 from harena.core.home import harena_home
 from harena.core.workspace import LIMITS, checked_workspace, parse_limits
@@ -17,9 +18,13 @@ app = typer.Typer(no_args_is_help=True, help="Workspaces of `harena serve` on th
 
 
 @app.command("ls")
-def list_workspaces() -> None:
+def list_workspaces(form: ListFormat = Format.TABLE) -> None:
     """One line per workspace that has a key, a job or a limit of its own: its name, and those limits."""
-    for name, limits in _with_workspaces(lambda workspaces: workspaces.list()):
+    found = _with_workspaces(lambda workspaces: workspaces.list())
+    if form is not Format.TABLE:
+        write_list(form, [{"name": name, "limits": dict(limits)} for name, limits in found], "workspaces", (), ())
+        return
+    for name, limits in found:
         sys.stdout.write("  ".join([name, *(f"{limit}={value:g}" for limit, value in limits.items())]) + "\n")
 
 

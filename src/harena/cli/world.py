@@ -140,6 +140,11 @@ def trajectories(
     )
     if wait or server_address() is None:  # a job of this process would end with it
         made = jobs.wait(made)
+        if not only_successful and made.state.value == "completed" and made.reached < made.played:
+            sys.stderr.write(
+                f"harena: warning: {made.played - made.reached} of {made.played} episodes failed, and are in the data "
+                "set with the others: --only-successful leaves them out\n"
+            )
     _say(made, as_json=as_json)
 
 

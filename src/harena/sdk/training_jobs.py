@@ -10,15 +10,12 @@ import builtins
 import functools
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from harena.core.checked import checked_count, checked_text, quote
 from harena.core.errors import ValidationError
-from harena.core.home import harena_home, private_folder
 from harena.core.records.training_jobs import (
     PlannedTraining,
     TrainingArtifacts,
@@ -128,6 +125,11 @@ async def _request(request: Mapping[str, Any] | None, fields: Mapping[str, Any])
 async def _model(job: str | TrainingJob) -> Path:
     """The folder of the model that a job has made, on this machine: it is fetched once, below `HARENA_HOME`. Raises
     NotFoundError, ValidationError (it has not completed), PlatformError."""
+    import shutil  # few programs fetch a model: what `import harena` loads is counted in modules
+    import tempfile
+
+    from harena.core.home import harena_home, private_folder
+
     found = job if isinstance(job, TrainingJob) else await _get(job)
     if found.state != "completed":
         raise ValidationError(f"training job {found.id} is {found.state}: it has no model before it has completed")
@@ -139,11 +141,10 @@ async def _model(job: str | TrainingJob) -> Path:
         try:
             await _download(found, unfinished, below="model/")
             await asyncio.to_thread(unfinished.rename, folder)
-        except FileExistsError:  # somebody else has fetched it meanwhile
-            await asyncio.to_thread(shutil.rmtree, unfinished)
-        except BaseException:
+        except BaseException as error:
             await asyncio.to_thread(shutil.rmtree, unfinished, ignore_errors=True)
-            raise
+            if not isinstance(error, OSError) or not folder.is_dir():  # else somebody else has fetched it meanwhile
+                raise
     return folder / "model"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,18 @@ def test_limits_are_set_and_listed(capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["workspaces", "ls"]) == 0
     assert capsys.readouterr().out.splitlines() == ["team-a  requests_per_second=0.5  runs=4", "team-b"]
+
+
+def test_lists_are_for_programs_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """As all lists: JSON, an entry to a line, or CSV."""
+    assert main(["workspaces", "set", "team-a", "runs=4"]) == 0
+    assert main(["keys", "create", "--name", "ci", "--workspace", "team-b"]) == 0
+    capsys.readouterr()
+    assert main(["workspaces", "ls", "--format", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == ["name,limits.runs,limits", "team-a,4,"]
+    assert main(["keys", "list", "--format", "jsonl"]) == 0
+    (key,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (key["name"], key["workspace"], key["revoked_at"]) == ("ci", "team-b", None)
 
 
 def test_a_file_of_an_earlier_version_is_taken_over(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

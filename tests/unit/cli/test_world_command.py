@@ -121,6 +121,13 @@ def test_trajectories_are_waited_for_where_the_job_ends_with_the_process(asked: 
     }  # fmt: skip
 
 
+def test_failed_episodes_in_a_data_set_are_told(asked: dict[str, Any]) -> None:
+    told = run("trajectories", "lab")
+    assert "1 of 4 episodes failed" in told.stderr
+    assert "--only-successful" in told.stderr
+    assert "episodes failed" not in run("trajectories", "lab", "--only-successful").output
+
+
 def test_a_server_s_job_goes_on_alone(asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARENA_BASE_URL", "http://127.0.0.1:1")
     assert run("trajectories", "lab").output == "wjob_1: queued, 3 of 4 reached the goal\n"
