@@ -27,6 +27,8 @@ def calibrate(
     source: str | os.PathLike[str] | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     *,
     candidates: ScenarioInput | None = None,
+    format: str | None = None,  # noqa: A002 - the option's name, as on the command line
+    grader: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     gold_runs: int = 5,
     blueprint_id: str | None = None,
     concurrency: int = 8,
@@ -36,11 +38,11 @@ def calibrate(
 ) -> CalibrationReport:
     """Run right answers `gold_runs` times, empty ones and the exploit battery; whether the scenarios are fit.
 
-    `source` is a scenario file, its content, or stored scenarios, {"ref": "NAME@2"}; `candidates` are right answers to
-    its problems, where it holds none, as of a benchmark job; `timeout_seconds` is the wall time of
-    each run (a scenario's own may be shorter). The report has the `job_id` whose runs are in the store. With `store` it
-    is also written beside a file, as FILE.calibration.json; that of stored scenarios is kept with their version.
-    Blocks; `follow` gets the job's events meanwhile.
+    `source` is a scenario file, a data set, the content of one, or stored scenarios, {"ref": "NAME@2"}; `candidates`
+    are right answers to its problems, where it holds none, `format` and `grader` those of a benchmark job;
+    `timeout_seconds` is the wall time of each run (a scenario's own may be shorter). The report has the `job_id` whose
+    runs are in the store. With `store` it is also written beside a file, as FILE.calibration.json; that of stored
+    scenarios is kept with their version. Blocks; `follow` gets the job's events meanwhile.
 
     Raises ValidationError for the scenarios or the numbers, PlatformError if the job could not run to its end, and
     OSError if the calibration cannot be written.
@@ -50,6 +52,8 @@ def calibrate(
     begun = calibrations.create(
         source,
         candidates=candidates,
+        format=format,
+        grader=grader,
         gold_runs=gold_runs,
         blueprint_id=blueprint_id,
         config={"concurrency": concurrency, "timeout_seconds": timeout_seconds},

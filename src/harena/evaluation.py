@@ -38,6 +38,7 @@ def evaluate(
     seed: int = 0,
     at_once: int = 16,
     template: str | None = None,
+    grader: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     served_model: str | None = None,
     name: str | None = None,
     blueprint_id: str | None = None,
@@ -56,7 +57,8 @@ def evaluate(
 
     With one sample the most probable tokens are taken, with several the temperature is 0.8, where none is given. An
     answer has at most `max_new_tokens` (1024 of a chat model, else 128). `limit`: the first problems only. `template`:
-    the program, with {completion} where the answer goes. `at_once`: answers that are sampled side by side.
+    the program, with {completion} where the answer goes. `grader`: that of rows that hold none (a file, or what is in
+    it). `at_once`: answers that are sampled side by side.
 
     Answers are kept in a file as they are sampled (`answers`, or one in `HARENA_HOME`): the same evaluation, begun
     again after it was interrupted, takes them from there. `progress` hears how many there are; `follow` gets the
@@ -78,6 +80,7 @@ def evaluate(
         split=split,
         seed=seed,
         at_once=at_once,
+        grader=grader,
         **({} if template is None else {"template": template}),
     )
     with ExitStack() as fetched:

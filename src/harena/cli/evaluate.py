@@ -57,6 +57,7 @@ def evaluate(
     template: Annotated[
         Path | None, typer.Option(help="File with the program that is run, with {completion} where the answer goes.")
     ] = None,
+    grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
     served_model: Annotated[str | None, typer.Option(help="Name of the model, where MODEL is a server.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the benchmark job. [default: eval DATASET]")] = None,
     blueprint: Annotated[
@@ -94,6 +95,7 @@ def evaluate(
             seed=seed,
             at_once=at_once,
             template=program,
+            grader=None if grader is None else str(grader),
             served_model=served_model,
             name=name,
             blueprint_id=blueprint,

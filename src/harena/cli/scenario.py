@@ -100,6 +100,10 @@ def calibrate(
     candidates: Annotated[
         str | None, typer.Option(help="File of right answers, where the scenarios hold none; of a data set: its own.")
     ] = None,
+    data_format: Annotated[
+        str | None, typer.Option("--data-format", help="The data set's format, where its shape does not tell.")
+    ] = None,
+    grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
     gold_runs: Annotated[int, typer.Option(help="How often each right candidate is run: 2 to 1000.")] = 5,
     blueprint: Annotated[
         str,
@@ -122,6 +126,8 @@ def calibrate(
         report = harena.calibrate(
             stored_or_file(file),
             candidates=candidates,
+            format=data_format,
+            grader=None if grader is None else str(grader),
             gold_runs=gold_runs,
             blueprint_id=blueprint,
             concurrency=concurrency,

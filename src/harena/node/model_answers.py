@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FOLDER = "evaluations"
 """in `HARENA_HOME`: the files of answers that nobody has named"""
+Grader = str | os.PathLike[str] | Mapping[str, Any] | None
+"""a file that holds one, what is in it, or none"""
 Progress = Callable[[int, int], object]
 """(answers there are, answers wanted)"""
 
@@ -33,16 +35,18 @@ def is_stored(model: str) -> bool:
     return not is_served(model) and model_name_kind(model) == "stored"
 
 
-def problems_of(dataset: Path, **asked: Any) -> AskedProblems:
-    """The problems of a data set, and what is asked of a model with each; `asked` are the fields of `AnswerSettings`.
-    No model is loaded, and torch is not either. Raises ValidationError for the numbers, and one with every row that
-    cannot be asked."""
+def problems_of(dataset: Path, *, grader: Grader = None, **asked: Any) -> AskedProblems:
+    """The problems of a data set, and what is asked of a model with each; `asked` are the fields of `AnswerSettings`,
+    `grader` is that of rows that hold none. No model is loaded, and torch is not either. Raises ValidationError for the
+    numbers, and one with every row that cannot be asked."""
+    from harena.scoring.formats.graders import grader_in, read_grader_file
     from harena.training.model_eval.sampling import AnswerSettings, asked_problems
 
     chosen = AnswerSettings(**asked)
     if not dataset.exists():
         raise ValidationError(f"there is no data set at {dataset}")
-    return asked_problems(dataset, chosen)
+    given = read_grader_file(os.fspath(grader)) if isinstance(grader, str | os.PathLike) else grader
+    return asked_problems(dataset, chosen, grader=None if given is None else grader_in(given, "grader"))
 
 
 async def answers_of(

@@ -116,6 +116,18 @@ def test_what_one_command_takes_all_take(tmp_path: Path, form: str, row: Mapping
         assert len(scored) == 1
 
 
+def test_a_grader_may_be_in_another_file(tmp_path: Path) -> None:
+    """For audits, calibrations, benchmarks and evaluations; rows that train a model hold their own."""
+    path = written(tmp_path / "rows.jsonl", [RFT])
+    grader = GRADERS["string_check"]
+    (scenario,) = import_scenarios(path, grader=grader, unsolved_too=True).scenarios
+    (problem,) = read_rows(path, CodeTests(), grader=grader)
+    assert problem.row.scoring is not None
+    assert problem.row.scoring["reference"] == scenario.scoring.model_dump()["reference"]
+    with pytest.raises(ValidationError, match="no scoring contract"):
+        read_rows(path, CodeTests())
+
+
 def test_a_request_to_run_a_grader_has_no_prompt(tmp_path: Path) -> None:
     """Benchmarks run it; nobody can be asked."""
     path = written(tmp_path / "rows.jsonl", [GRADER_REQUEST])

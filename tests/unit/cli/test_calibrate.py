@@ -77,8 +77,8 @@ def test_a_fit_scenario_ends_with_0(asked: dict[str, Any], harena: Harena, capsy
     assert "145 runs, 8 at a time" in err
     assert asked["source"] == "s.yaml"
     assert asked["options"] == {
-        "candidates": None, "gold_runs": 7, "blueprint_id": "default", "concurrency": 8, "timeout_seconds": 10.0,
-        "store": True,
+        "candidates": None, "format": None, "grader": None, "gold_runs": 7, "blueprint_id": "default", "concurrency": 8,
+        "timeout_seconds": 10.0, "store": True,
     }  # fmt: skip
 
 

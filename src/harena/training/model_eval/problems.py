@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.scoring.formats.graders import GRADER
 from harena.training.data.conversations import Conversation, prompt_conversation_of
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.imported_rows import imported
@@ -42,16 +43,22 @@ class ReadProblem:
 
 
 def read_rows(
-    path: Path, recipe: CodeTests, *, split: str | None = None, limit: int | None = None
+    path: Path,
+    recipe: CodeTests,
+    *,
+    split: str | None = None,
+    limit: int | None = None,
+    grader: Mapping[str, Any] | None = None,
 ) -> list[ReadProblem]:
-    """The problems of a file or directory, the first `limit` of them. Raises ValidationError: one, with every row that
-    cannot be asked or scored."""
+    """The problems of a file or directory, the first `limit` of them, with this `grader`, if there is one. Raises
+    ValidationError: one, with every row that cannot be asked or scored."""
     mistakes = Mistakes(str(path))
     made: list[ReadProblem] = []
     ids: dict[str, str] = {}
     for number, row in enumerate(rows_of(path, mistakes, split=split, most=limit), 1):
         try:
-            values = imported(row.values, by_contract=True)
+            given = row.values if grader is None else {**row.values, GRADER: grader}
+            values = imported(given, by_contract=True)
             problem, conversation = prompt_row_of(values, id=f"{number}"), prompt_conversation_of(values)
         except ValueError as error:
             mistakes.add(row.origin, str(error))

@@ -92,10 +92,12 @@ class AskedProblems:
     rows: list[ReadProblem]
 
 
-def asked_problems(dataset: Path, settings: AnswerSettings) -> AskedProblems:
-    """Read and check the problems of a data set. Raises ValidationError."""
+def asked_problems(
+    dataset: Path, settings: AnswerSettings, *, grader: Mapping[str, Any] | None = None
+) -> AskedProblems:
+    """Read and check the problems of a data set. `grader`: that of rows that hold none. Raises ValidationError."""
     recipe = CodeTests(template=settings.template)
-    rows = read_rows(dataset, recipe, split=settings.split, limit=settings.limit)
+    rows = read_rows(dataset, recipe, split=settings.split, limit=settings.limit, grader=grader)
     return AskedProblems(dataset=dataset, settings=settings, rows=rows)
 
 
