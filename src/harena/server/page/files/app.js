@@ -105,7 +105,7 @@ window.addEventListener("harena-key-refused", (event) => {
   api.forgetKey();
   shown = null;
   drawNav();
-  askForKey(event.detail.detail);
+  askForKey(event.detail);
 });
 
 const THEMES = ["", "dark", "light"];

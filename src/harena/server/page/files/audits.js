@@ -1,5 +1,5 @@
 // Reports of audits and calibrations: can the rewards of a data set be cheated, and are its tests strong enough?
-import { get, part } from "./api.js";
+import { get, part, pause } from "./api.js";
 import { el, fill, pairs, said } from "./dom.js";
 import { tile } from "./job.js";
 import { rows } from "./rows.js";
@@ -40,11 +40,14 @@ function fitMark(fit, state) {
 }
 
 async function report(main, id, signal) {
-  const found = await get(`v1/calibrations/${part(id)}`, { wait_seconds: 0 }, signal);
+  let found = await get(`v1/calibrations/${part(id)}`, {}, signal);
   const link = el("a", { href: `#/jobs/${part(found.job_id)}` }, "its runs");
-  if (!found.report) {
+  while (!found.report) {
     fill(main, el("h1", "Audit ", said(id, 80)), el("p", `It is ${found.state ?? "deleted"}: a report comes when it has completed. `, link));
-    return;
+    if (found.ended) return;
+    await pause(1, signal);
+    if (signal.aborted) return;
+    found = await get(`v1/calibrations/${part(id)}`, {}, signal);
   }
   const { report: of } = found;
   const panel = el("section.sheet.panel", { "aria-label": "One problem", tabindex: "-1", hidden: true });

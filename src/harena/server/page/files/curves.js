@@ -1,6 +1,6 @@
 // Curves of training jobs, several jobs laid over one another: a colour for each job and a dash for each metric, or a
 // colour for each metric where there is one job.
-import { el, fill, said } from "./dom.js";
+import { el, fill, said, visible } from "./dom.js";
 import { coloured } from "./heat.js";
 import { number } from "./words.js";
 
@@ -27,6 +27,12 @@ export const GROUPS = [
 /** Which of these metric names belong to a group. */
 export function namesOf(wanted, names) {
   return names.filter((name) => wanted.some((one) => (typeof one === "string" ? one === name : one.test(name))));
+}
+
+/** Which of these series say something: of many metrics, those that are 0 throughout are left out. */
+export function telling(series) {
+  const told = new Set(series.filter(({ metrics, name }) => metrics[name].some((value) => value)).map(({ name }) => name));
+  return told.size && new Set(series.map(({ name }) => name)).size > 3 ? series.filter(({ name }) => told.has(name)) : series;
 }
 
 /** Add what was measured since to what was measured before: as `harena.core.training_jobs.merge_metrics`. */
@@ -96,15 +102,18 @@ export function chart(title) {
   }
 
   function legend(at) {
-    fill(under, series.map((one, line) => {
-      const dot = el("i");
-      dot.style.setProperty("background", colour(one));
+    // an entry for each metric, with the value of each job in its colour
+    const entries = new Map();
+    series.forEach((one, line) => {
       const values = data[line + 1] ?? [];
       let place = at ?? values.length - 1;
       while (at === null && place > 0 && (values[place] === null || values[place] === undefined)) place -= 1;
-      const name = one.name.replace(/^train\//, "");
-      return el("span", dot, several ? [said(one.label, 24), " "] : null, said(name, 40), ` ${number(values[place])}`);
-    }), at === null ? null : el("span", `step ${data[0][at] ?? ""}`));
+      const dot = el("i", { title: visible(one.label) });
+      dot.style.setProperty("background", colour(one));
+      entries.set(one.name, [...(entries.get(one.name) ?? []), dot, `${number(values[place])} `]);
+    });
+    fill(under, [...entries].map(([name, values]) => el("span", said(name.replace(/^train\//, ""), 40), " ", values)),
+      at === null ? null : el("span", `step ${data[0][at] ?? ""}`));
   }
 
   new ResizeObserver(() => {

@@ -19,9 +19,8 @@ export function el(name, ...parts) {
 function give(made, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (name === "style") for (const [property, what] of Object.entries(value)) made.style.setProperty(property, what);
-    else if (name in made && typeof value !== "string") made[name] = value;
+    if (typeof value === "function") made.addEventListener(name.slice(2), value);
+    else if (typeof value === "boolean" && name in made) made[name] = value;
     else made.setAttribute(name, value === true ? "" : value);
   }
 }

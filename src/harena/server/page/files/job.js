@@ -8,6 +8,11 @@ import { runDetails } from "./run.js";
 import { liveRuns, MOST_RUNS } from "./runs.js";
 import { bytes, number, seconds, share } from "./words.js";
 
+/** The name of the jobs of calibrations and audits, whose report is another view. */
+const CALIBRATION = "calibration";
+/** Most runs of a job whose summary is asked for while it runs: a server adds it up anew each time. */
+const MOST_SUMMED = 2000;
+
 export async function job({ main, parts: path, signal, connected }) {
   let of = await get(`v1/benchmark_jobs/${part(path[0])}`, {}, signal);
   let summary = null;
@@ -68,6 +73,7 @@ export async function job({ main, parts: path, signal, connected }) {
       el("div.bar.note", el("span", of.id), el("span", `blueprint ${of.blueprint}`),
         of.lineage?.scenarios ? el("span", `scenarios ${of.lineage.scenarios}`) : null,
         el("a", { href: `#/compare/${encodeURIComponent(of.id)}/` }, "compare"),
+        of.name === CALIBRATION ? el("a", { href: `#/audits/${encodeURIComponent(of.id)}` }, "report of the audit") : null,
         of.ended_at ? null : el("button", { type: "button", onclick: cancel }, "Cancel")),
       of.error ? el("p.problem", said(of.error, 2000)) : null);
     const told = summary?.summary;
@@ -116,7 +122,8 @@ export async function job({ main, parts: path, signal, connected }) {
 
   const id = of.id;
   const results = liveRuns(of, runs, { signal, lost: connected, changed: draw });
-  sum().catch(connected);
+  const small = of.progress.total <= MOST_SUMMED;
+  if (small) sum().catch(connected);
   results.then(async () => {
     if (signal.aborted) return;
     of = await get(`v1/benchmark_jobs/${part(id)}`, {}, signal);
@@ -129,7 +136,7 @@ export async function job({ main, parts: path, signal, connected }) {
     watch(async () => {
       of = await get(`v1/benchmark_jobs/${part(id)}`, {}, signal);
       drawTop();
-      if (asked++ % 5 === 4) await sum();
+      if (small && asked++ % 5 === 4) await sum();
       if (of.ended_at) ended.abort();
     }, { signal: AbortSignal.any([signal, ended.signal]), failed: connected });
   }

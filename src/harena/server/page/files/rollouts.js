@@ -94,15 +94,15 @@ function details(one, groups) {
   const reward = one.reward ?? {};
   const of = groups.get(`${one.step}/${one.group}`);
   const better = of && of.count > 1 && typeof reward.value === "number" ? reward.value - of.sum / of.count : null;
-  const versions = one.versions?.filter((version) => version >= 0);
-  const turns = Array.isArray(one.turns) ? one.turns : [];
+  const versions = Array.isArray(one.versions) ? one.versions.filter((version) => version >= 0) : null;
+  const turns = Array.isArray(one.turns) ? one.turns.filter((of) => of && typeof of === "object") : [];
   return [
     el("div.bar", el("h2", `Step ${one.step ?? "?"}, group ${one.group ?? "?"}, sample ${one.sample ?? "?"}`)),
     el("div.bar", el("b", `reward ${number(reward.value)}`), reward.reason ? said(reward.reason, 60) : null,
       reward.validity && reward.validity !== "valid" ? el("span.mark.suspect", said(reward.validity, 20)) : null),
     pairs([
       ["above its siblings", better === null ? null : `${better > 0 ? "+" : ""}${number(better)} (mean of the ${of.count} shown: ${number(of.sum / of.count)})`],
-      ["policy version", versions?.length ? `${Math.min(...versions)} to ${Math.max(...versions)}` : one.version],
+      ["policy version", versions?.length ? `${versions.reduce((one, other) => Math.min(one, other))} to ${versions.reduce((one, other) => Math.max(one, other))}` : one.version],
       ["stopped by", one.stop],
       ["time", Object.entries(one.seconds ?? {}).map(([name, value]) => `${name} ${seconds(value)}`).join(", ")],
       ["life of the job", one.life],
@@ -143,13 +143,14 @@ const BY = ["logprob", "advantage", "version"];
  *  `logprobs.content` of a chat completion. */
 function tokensOf(one) {
   const given = Array.isArray(one.tokens) ? one.tokens : one.logprobs?.content;
-  if (!Array.isArray(given) || !given.length || typeof given[0] !== "object") return null;
-  const tokens = given.slice(0, MOST_TOKENS);
+  if (!Array.isArray(given)) return null;
+  const tokens = given.filter((token) => token && typeof token === "object").slice(0, MOST_TOKENS);
+  if (!tokens.length) return null;
   const can = BY.filter((name) => tokens.some((token) => Number.isFinite(token[name])));
   const body = el("div.tokens", { tabindex: "0", dir: "auto", "aria-label": "Tokens" });
   const under = el("div.under.note");
   const paint = (by) => {
-    const most = Math.max(1e-9, ...tokens.map((token) => Math.abs(token[by] ?? 0)));
+    const most = tokens.reduce((found, token) => Math.max(found, Math.abs(token[by]) || 0), 1e-9);
     fill(body, tokens.map((token) => {
       const value = token[by];
       const piece = el("span", visible(token.text ?? token.token ?? ""), {

@@ -1,6 +1,6 @@
 // A table of any length of which only the rows that can be seen are laid out. Arrow keys, Page Up and Down, Home and
 // End move through it, Enter opens a row; a column's name sorts by it.
-import { el, fill, framed } from "./dom.js";
+import { el, fill, framed, said } from "./dom.js";
 
 const HEIGHT = 30;
 /** Rows that are laid out above and below what can be seen. */
@@ -41,6 +41,7 @@ export function rows(columns, { open = null, label, none = "nothing yet", chosen
     if (sorted?.column !== column) sorted = { column, down: Boolean(column.number) };
     else if (sorted.down === Boolean(column.number)) sorted.down = !sorted.down;
     else sorted = null;
+    body.scrollTop = 0;
     drawHead();
     arrange();
   }
@@ -92,7 +93,8 @@ export function rows(columns, { open = null, label, none = "nothing yet", chosen
         draw();
       },
     }, seen().map((column) => {
-      const shown = column.show ? column.show(one) : column.value(one);
+      // values may be anything that a file holds: without a function that shows them they are texts
+      const shown = column.show ? column.show(one) : said(column.value(one) ?? "");
       return el(column.number ? "span.num" : "span", { role: "gridcell" }, shown);
     }));
     made.style.setProperty("top", `${place * HEIGHT}px`);
@@ -126,7 +128,7 @@ export function rows(columns, { open = null, label, none = "nothing yet", chosen
     /** Show these rows. */
     set(next) { all = next; arrange(); },
     /** Show those rows only of which this says yes; null = all. */
-    keep(rule) { keeps = rule; arrange(); },
+    keep(rule) { keeps = rule; body.scrollTop = 0; arrange(); },
     redraw: framed(draw),
     get count() { return order.length; },
   };

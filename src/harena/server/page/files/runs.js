@@ -5,6 +5,8 @@ const PAGE = 1000;
 /** Most runs of one job that the page holds. */
 export const MOST_RUNS = 100_000;
 const BEHIND_SECONDS = 1;
+/** Events that are read once more: those before the job was asked for tell what runs now. */
+const EVENTS_BEFORE = 2000;
 /** Characters of metadata that are kept, of all runs together: a scenario's author may have written a megabyte each. */
 const MOST_METADATA = 64 << 20;
 const LEFT_OUT = { "left out": "the page holds no more metadata; the API has it" };
@@ -35,7 +37,7 @@ export async function liveRuns(job, runs, { signal, changed, lost }) {
     behind = false;
     after = await loadRuns(job.id, runs, changed, signal, after);
   };
-  const following = job.ended_at ? null : follow(`v1/benchmark_jobs/${part(job.id)}/events`, job.cursor, (kind, event) => {
+  const following = job.ended_at ? null : follow(`v1/benchmark_jobs/${part(job.id)}/events`, Math.max(0, job.cursor - EVENTS_BEFORE), (kind, event) => {
     if (event.run === null || event.run === undefined || event.run >= MOST_RUNS) {
       if (kind.startsWith("job_")) changed();
       return;

@@ -42,17 +42,22 @@ export async function sandboxes({ main, parts: [id], signal, connected }) {
       cursor = page.next_cursor ?? null;
     } while (cursor !== null && boxes.length < 20_000);
     const now = JSON.stringify(boxes);
-    if (now === last) return;
+    if (now !== last) draw(boxes);
     last = now;
+    if (id) await show();
+  }
+
+  function draw(boxes) {
     found = boxes;
     table.set(found);
     const live = found.filter((box) => LIVE.includes(box.status));
     const sum = (name) => live.reduce((total, box) => total + (box.limits[name] ?? 0), 0);
     fill(tiles, tile(number(live.length), "living"), tile(number(live.filter((box) => box.status === "running").length), "running"),
-      tile(bytes(sum("memory_bytes")), "memory that they may use"), tile(number(sum("cpu")), "processors that they may use"),
+      tile(bytes(sum("memory_bytes")), "memory that they may use"), tile(sum("cpu") ? number(sum("cpu")) : "all", "processors that they may use"),
       tile(bytes(sum("disk_bytes")), "disk that they may use"));
-    if (id) await show();
   }
+
+  let told = "";
 
   async function show() {
     const box = found.find((one) => one.id === id);
@@ -62,6 +67,9 @@ export async function sandboxes({ main, parts: [id], signal, connected }) {
     const running = box.status === "running";
     const processes = running ? await get(`v1/sandboxes/${part(id)}/processes`, {}, signal).catch(() => null) : null;
     const list = processes?.processes ?? [];
+    const now = JSON.stringify([box, list]);
+    if (now === told) return;
+    told = now;
     fill(panel, el("div.bar", el("h2", said(box.id)), stateMark(box.status), el("span.spacer"),
         running ? el("button", { type: "button", onclick: stop }, "Stop") : null,
         el("button", { type: "button", onclick: close, "aria-label": "Close this sandbox" }, "✕")),

@@ -1,6 +1,6 @@
 // Training jobs with live progress; curves of those that are chosen, laid over one another; and what a job says.
 import { get, part, post, watch } from "./api.js";
-import { chart, COLOURS, GROUPS, merge, namesOf } from "./curves.js";
+import { chart, COLOURS, GROUPS, merge, namesOf, telling } from "./curves.js";
 import { el, fill, framed, said } from "./dom.js";
 import { stateMark } from "./jobs.js";
 import { tile } from "./job.js";
@@ -58,7 +58,7 @@ export async function training({ main, parts, query, signal, connected }) {
         .filter(({ metrics, name }) => Array.isArray(metrics[name]));
       if (!series.length) continue;
       if (!charts.has(title)) charts.set(title, chart(title));
-      order.push([charts.get(title), series]);
+      order.push([charts.get(title), telling(series)]);
     }
     const elements = order.map(([made]) => made.element);
     if (elements.length !== curves.children.length || elements.some((element, place) => curves.children[place] !== element)) {

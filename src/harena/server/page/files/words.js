@@ -2,17 +2,17 @@
 
 export function number(value, digits = 3) {
   if (value === null || value === undefined) return "–";
-  if (!Number.isFinite(value)) return String(value);
+  if (!Number.isFinite(value)) return String(value).slice(0, 20);
   if (Number.isInteger(value)) return value.toLocaleString("en-US");
   return Math.abs(value) >= 1000 || Math.abs(value) < 0.001 ? value.toPrecision(digits) : String(+value.toFixed(digits));
 }
 
 export function share(value) {
-  return value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`;
+  return !Number.isFinite(value) ? "–" : `${(100 * value).toFixed(1)} %`;
 }
 
 export function seconds(value) {
-  if (value === null || value === undefined) return "–";
+  if (!Number.isFinite(value)) return "–";
   if (value < 0.001) return `${(value * 1e6).toFixed(0)} µs`;
   if (value < 1) return `${(value * 1000).toFixed(value < 0.1 ? 1 : 0)} ms`;
   if (value < 120) return `${value.toFixed(1)} s`;
@@ -23,7 +23,7 @@ export function seconds(value) {
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 export function bytes(value) {
-  if (value === null || value === undefined) return "–";
+  if (!Number.isFinite(value)) return "–";
   let unit = 0;
   while (value >= 1024 && unit < UNITS.length - 1) { value /= 1024; unit += 1; }
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
