@@ -28,6 +28,7 @@ THE_SAME = {
     "a mark": "pytestmark = pytest.mark.skipif(not hasattr(solution, 'm'), reason='no')\n@pytest.mark.skipif(not hasattr(solution, 'm'), reason='no')\ndef test_b(): pass\n",
     "another way": "try:\n    from solution import more\nexcept ImportError:\n    more = None\ndef test_b(): assert more\n",
     "names of a body": "def test_a():\n    for i in add(1, 2): pass\n@pytest.mark.parametrize('i', [i for i in range(9) if i > 2])\ndef test_b(i): pass\n",
+    "what a library gives each class": "class M(unittest.case.Machine):\n    def __init__(self): self.v = Vec()\nTestM = M.TestCase\n",
     "a base of its own": "class Base(unittest.TestCase):\n    def test_a(self): pass\nclass TestMore(Base):\n    pass\nclass Node(Vec):\n    def value(self): pass\n",
 }  # fmt: skip
 BY_PRESENCE = {
@@ -59,6 +60,8 @@ BY_CONTENT = {
     "a star": "from solution import *\nif mul:\n" + TEST,
 }  # fmt: skip
 UNCOUNTABLE = {
+    "what a class of the candidate's gives": "class M(solution.Machine):\n    def __init__(self): self.v = Vec()\nTestM = M.TestCase\n",
+    "what a class has been given": "class M(unittest.TestCase):\n    def make(self): return Vec()\nsetattr(M, 'Case', solution.Case)\nTestM = M.Case\n",
     "cases": "@pytest.mark.parametrize('n', solution.CASES)\ndef test_b(n): pass\n",
     "names that begin alike": "@pytest.mark.parametrize('n', [n for n in dir(solution) if n.startswith('f')])\ndef test_b(n): pass\n",
     "lines": "@pytest.mark.parametrize('n', open('cases.txt').read().split())\ndef test_b(n): pass\n",

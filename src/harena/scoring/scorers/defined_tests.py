@@ -593,12 +593,24 @@ class _File:
 
     def _assigned(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, ways: tuple[str, ...]) -> None:
         """`__test__ = ...`, `test_it = ...`, `globals()["test_it"] = ...`"""
-        way = worst([*ways, self._way(node.value)])
+        way = worst([*ways, "" if self._is_of_own_class(node.value) else self._way(node.value)])
         is_flag = isinstance(node, ast.Assign) and {"__test__"} == {n for t in node.targets for n in roots(t)}
         if way == "content" and not is_flag and self._spells_tests(node):
             way = worst(ways) or "presence"  # what is put there is a test, whatever it does
         if way:
             self._many(way, node.lineno)
+
+    def _is_of_own_class(self, node: ast.expr | None) -> bool:
+        """It is what a library's class gives to each class that derives from it (`Machine.TestCase`), asked of one that
+        the file defines once, whatever its methods do with the candidate."""
+        if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+            return False
+        bound = [each for each in ast.walk(self.tree) if node.value.id in bound_by(each)]
+        if len(bound) != 1 or not isinstance(bound[0], ast.ClassDef) or bound[0] not in self.tree.body:
+            return False
+        given = [*bound[0].bases, *(each.value for each in bound[0].keywords), *bound[0].decorator_list]
+        stored = {name for each in ast.walk(self.tree) for name in (*bound_by(each), *_set_by(each))}
+        return node.attr not in stored and not any(map(self._is_theirs, given))
 
     def _spells_tests(self, node: ast.AST) -> bool:
         return any(word_of(each) in _DEFINES or word_of(each) in self._makers for each in ast.walk(node))
@@ -645,3 +657,11 @@ class _File:
         if way == "content":
             self._found.uncountable = self._found.uncountable or f"{self._path}:{line}"
         self._found.is_counted = True
+
+
+def _set_by(node: ast.AST) -> Iterator[object]:
+    """What an attribute is called that is set here, or may be by `setattr`."""
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        yield node.attr
+    elif isinstance(node, ast.Constant):
+        yield node.value

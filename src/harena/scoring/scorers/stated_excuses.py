@@ -279,7 +279,9 @@ class StatedExcuses:
         self._has_theirs.clear()
         self._kinds.clear()
         for node in self._nodes:
-            self._theirs.update(self._made_of_theirs(node))
+            # what has no name (`", ".join(f(1))`, `check(self, f(1))`) has no word either: an empty one would be every
+            # constant's. What whoever has `self` may change is among `KnownValues.changed`.
+            self._theirs.update(filter(None, self._made_of_theirs(node)))
 
     def _made_of_theirs(self, node: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
@@ -311,7 +313,8 @@ class StatedExcuses:
             return
         names = [each for each in (*given, node.func) if isinstance(each, ast.Name | ast.Attribute | ast.Starred)]
         kept = {*self._libraries, *_PLAIN_FIXTURES, *self._functions, *self._fixed, *_PLAIN_CONTEXTS}
-        yield from (root for each in names if (root := _root(each)) not in kept and not root.startswith("assert"))
+        changed = (root for each in names if (root := _root(each)) not in kept and not root.startswith("assert"))
+        yield from (root for root in changed if self._is_bound(root))  # nobody changes a builtin
         called = self._functions.get(word_of(node.func))
         if called is not None:
             yield from (each.arg for each in ast.walk(called.args) if isinstance(each, ast.arg) and each.arg != "self")
