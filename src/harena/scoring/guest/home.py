@@ -77,6 +77,7 @@ MOST_PRINTED_CHARACTERS = 1_000_000
 _HELD_ERRORS = 256
 """exceptions of the candidate's that are held for the suite, which may give them back"""
 _MOST_CHAINED = 4
+_GOES_ON = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 SPECIAL = (
     "__len__", "__getitem__", "__setitem__", "__delitem__", "__contains__", "__iter__", "__next__", "__reversed__",
     "__str__", "__repr__", "__format__", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__round__",
@@ -427,9 +428,9 @@ class Home(Border):
                 self._turn.notify_all()
                 self._turn.wait(_TURN_SECONDS)
 
-    def _told_error(self, error: BaseException) -> tuple[Any, ...]:
+    def _told_error(self, error: BaseException, *, is_raised: bool = True) -> tuple[Any, ...]:
         """(class, arguments, attributes, message, number of the suite's own exception or -1, its own number, what it
-        was raised from)."""
+        was raised from). One that is raised leaves its frames behind; one that is a value stays as it is."""
         number = getattr(error, "_harena_raised", -1)
         try:
             message = str(error)[:2000]
@@ -445,8 +446,9 @@ class Home(Border):
             own = self._errors_told = self._errors_told + 1
             self._keep_error(own, error)
         told = (type(error), tuple(error.args), attributes, "".join(message),
-                number if type(number) is int else -1, own, self._chain(error))  # fmt: skip
-        error.__traceback__ = None
+                number if type(number) is int else -1, own, self._chain(error, is_raised=is_raised))  # fmt: skip
+        if is_raised:
+            error.__traceback__ = _left_behind(error.__traceback__)
         return told
 
     def _keep_error(self, own: int, error: BaseException) -> None:
@@ -467,7 +469,7 @@ class Home(Border):
             vars(known)["_harena_text"] = message
         return known
 
-    def _chain(self, error: BaseException) -> tuple[Any, ...]:
+    def _chain(self, error: BaseException, *, is_raised: bool) -> tuple[Any, ...]:
         """(cause, context, whether the context is hidden)."""
         if self._chained >= _MOST_CHAINED:
             return (None, None, True)
@@ -475,7 +477,8 @@ class Home(Border):
         try:
             # as items: what they are told as must not depend on how deep they are when they are packed
             around = (error.__cause__, None if error.__suppress_context__ else error.__context__)
-            return (*(None if each is None else self._told_error(each) for each in around), error.__suppress_context__)
+            told = (None if each is None else self._told_error(each, is_raised=is_raised) for each in around)
+            return (*told, error.__suppress_context__)
         finally:
             self._chained -= 1
 
@@ -613,7 +616,8 @@ class Home(Border):
             if isinstance(value, base) and kind is not base:
                 return ("w", self._class_number(kind), self._export(value), self.item(_plain(base, value)))
         if isinstance(value, BaseException):
-            return ("E", [self.item(part) for part in self._told_error(value)])
+            has_trace = value.__traceback__ is not None
+            return ("E", [self.item(part) for part in (*self._told_error(value, is_raised=False), has_trace)])
         if isinstance(value, types.GeneratorType):
             return ("G", self._export(value), inspect.getgeneratorstate(value) == inspect.GEN_SUSPENDED)
         if isinstance(value, types.AsyncGeneratorType):
@@ -949,6 +953,20 @@ def _hides_method(cls: Any, name: Any, held: Any) -> bool:
     found = next((vars(part)[name] for part in cls.__mro__ if name in vars(part)), None)
     is_beside = type(held).__module__ == cls.__module__ and type(type(held)) is type and not callable(held)
     return type(found) is types.FunctionType and (type(held) in SCALARS or type(held) in MUTABLE or is_beside)
+
+
+def _left_behind(trace: Any) -> Any:
+    """A traceback without harena's frames, and of the candidate's only where they were: what its functions held is as
+    free as if nobody had heard of the error. A generator's frame may go on."""
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith("<harena"):
+        trace = trace.tb_next
+    step = trace
+    while step is not None:
+        if not step.tb_frame.f_code.co_flags & _GOES_ON:
+            with contextlib.suppress(RuntimeError):  # it is running
+                step.tb_frame.clear()
+        step = step.tb_next
+    return trace
 
 
 def _text_of_error(error: Any) -> str:

@@ -86,7 +86,15 @@ from harena.scoring.guest.libraries import FUNCTIONS, function_at, own_by_name, 
 from harena.scoring.guest.looks import PURE, Looks, is_tested
 from harena.scoring.guest.loops import names_end
 from harena.scoring.guest.nobody import Nobody, is_importing, nobodys_module
-from harena.scoring.guest.raised import arguments_of, fields_of, is_library_class, names_of, remade
+from harena.scoring.guest.raised import (
+    arguments_of,
+    fields_of,
+    is_library_class,
+    names_of,
+    names_traces,
+    remade,
+    trace_elsewhere,
+)
 from harena.scoring.guest.records import Records, hidden_method
 from harena.scoring.guest.standins import (
     LEFT,
@@ -844,6 +852,15 @@ class Candidate(Border):
         made.__suppress_context__ = bool(is_hidden)
         return made
 
+    def _met_error(self, error: BaseException, *, has_trace: bool) -> BaseException:
+        """An exception that the candidate gives out, and has caught before if it has a traceback. Which frames these
+        were nobody sees here: that may be why a test fails which has a word for tracebacks."""
+        if has_trace and error.__traceback__ is None:
+            error.__traceback__ = trace_elsewhere()
+            if names_traces(sources.values()):
+                self.note("it looks at the traceback of an exception that the candidate gives out", is_doubt=False)
+        return error
+
     def _number_of(self, error: BaseException) -> int:
         """The number by which an exception of the suite's is itself when the candidate raises it or hands it back; -1
         for one that decides what becomes of a test or a loop."""
@@ -1225,7 +1242,8 @@ class Candidate(Border):
             found = _builtin_class(item[1])
             return _OWN_ERRORS.get(found, found)
         if kind == "E":
-            return self.raised(*map(self.value, item[1]))
+            *told, has_trace = map(self.value, item[1])
+            return self._met_error(self.raised(*told), has_trace=has_trace is True)
         if kind == "n":
             found = self._member(*item[1:])
             carried(found)

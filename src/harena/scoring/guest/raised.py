@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import re
 import sys
 import types
 
@@ -16,11 +17,12 @@ from harena.scoring.guest.given import is_withheld
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
 _NEVER = (AssertionError, StopIteration, StopAsyncIteration)
 """what decides of a test or a loop is never told as more than that"""
+_OF_TRACES = re.compile(r"__traceback__|\btraceback\b|\btb_[a-z]|with_traceback|format_exc")
 _GROUPS: tuple[Any, ...] = tuple(
     found for found in (getattr(builtins, "BaseExceptionGroup", None),) if isinstance(found, type)
 )
@@ -104,6 +106,16 @@ def _is_made_by_python(cls: Any) -> bool:
     file = getattr(sys.modules.get(cls.__module__), "__file__", None)
     is_installed = type(file) is str and file.startswith((sys.prefix, sys.base_prefix))
     return isinstance(maker, types.FunctionType) and is_installed
+
+
+def trace_elsewhere() -> types.TracebackType:
+    """What an exception has here that was caught where the candidate is: a traceback, of no frame of anybody's."""
+    return types.TracebackType(None, sys._getframe(), 0, 1)
+
+
+def names_traces(texts: Iterable[str]) -> bool:
+    """Tests of these texts have a word for tracebacks."""
+    return any(map(_OF_TRACES.search, texts))
 
 
 def _give(made: BaseException, name: str, held: Any) -> None:
