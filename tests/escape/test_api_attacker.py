@@ -138,13 +138,27 @@ async def test_what_another_workspace_has_is_out_of_reach(apart: ApiWorld) -> No
         assert answer.status == 204
 
 
+def _trainings(word: str) -> Iterator[dict[str, Any]]:
+    """Requests for training that name what is called so."""
+    dataset = {"name": word, "version": "1"}
+    rl = {"trainer_type": "rl", "model": "tiny-llama"}
+    for field in ("prompt_dataset_ref", "eval_dataset_ref"):
+        yield {**rl, "config": {"algorithm": "grpo", field: dataset}}
+    for ref in (f"{word}@1", f"other/{word}@1"):
+        yield {**rl, "config": {"algorithm": "grpo", "scenarios_ref": ref}}
+    sft = {"trainer_type": "sft", "model": "tiny-llama"}
+    yield {**sft, "config": {"dataset_ref": dataset}}
+    yield {**sft, "config": {"dataset_ref": {"name": f"other/{word}", "version": "1"}}}
+    yield {"trainer_type": "sft", "model": f"{word}@1", "config": {"dataset_ref": dataset}}
+    yield {**rl, "config": {"algorithm": "grpo", "task_ref": f"{word}@1"}}
+    yield {**sft, "capability_ref": {"name": word, "version": "1"}, "config": {"dataset_ref": dataset}}
+
+
 def references(theirs: dict[str, dict[str, str]] | None) -> Iterator[tuple[str, dict[str, Any]]]:
     """(route, body that names what another workspace has, or where that is None what nobody has)"""
     word = "theirs" if theirs else "nobody"
     sandbox = theirs["blueprints"]["name_or_id"] if theirs else "bp_nobody"
     lease = theirs["leases"]["lease_id"] if theirs else "ls_0000"
-    dataset = {"name": word, "version": "1"}
-    rl = {"trainer_type": "rl", "model": "tiny-llama"}
     for name in (sandbox, word):
         yield "/v1/sandboxes", {"blueprint": name}
         yield "/v1/benchmark_jobs", {"name": "mine", "scenarios": [{**GOOD, "blueprint": name}]}
@@ -158,23 +172,8 @@ def references(theirs: dict[str, dict[str, str]] | None) -> Iterator[tuple[str, 
     yield "/v1/scores", {"scenario": {"ref": f"{word}@1", "id": GOOD["id"]}}
     yield "/v1/calibrations", {"scenarios": {"ref": f"{word}@1"}}
     yield "/v1/benchmark_job_defs", {"name": "mine", "request": {"name": "job", "scenarios": {"ref": f"{word}@1"}}}
-    for field in ("prompt_dataset_ref", "eval_dataset_ref"):
-        yield "/v1/training_jobs", {**rl, "config": {"algorithm": "grpo", field: dataset}}
-    yield "/v1/training_jobs", {**rl, "config": {"algorithm": "grpo", "scenarios_ref": f"{word}@1"}}
-    yield "/v1/training_jobs", {**rl, "config": {"algorithm": "grpo", "scenarios_ref": f"other/{word}@1"}}
-    yield "/v1/training_jobs", {"trainer_type": "sft", "model": "tiny-llama", "config": {"dataset_ref": dataset}}
-    yield (
-        "/v1/training_jobs",
-        {
-            "trainer_type": "sft",
-            "model": "tiny-llama",
-            "config": {"dataset_ref": {"name": f"other/{word}", "version": "1"}},
-        },
-    )
-    yield "/v1/training_jobs", {"trainer_type": "sft", "model": f"{word}@1", "config": {"dataset_ref": dataset}}
-    yield "/v1/training_jobs", {**rl, "config": {"algorithm": "grpo", "task_ref": f"{word}@1"}}
-    sft = {"trainer_type": "sft", "model": "tiny-llama", "capability_ref": {"name": word, "version": "1"}}
-    yield "/v1/training_jobs", {**sft, "config": {"dataset_ref": dataset}}
+    for route in ("/v1/training_jobs", "/v1/training_jobs/plan"):
+        yield from ((route, body) for body in _trainings(word))
     for image in (
         f"localhost:1/{word}",
         f"snapshot://{word}",

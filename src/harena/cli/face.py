@@ -3,9 +3,10 @@
 This is the only place where the command line takes hold of the package; it uses
 
     benchmark_jobs.create/events/results_pages/summary/save_results/diff/get/list/cancel/delete,
-    benchmark_job_defs.create/run/get/list/archive/delete, blueprints.build/create/get/list/export_archive, Sandbox,
+    benchmark_job_defs.create/run/get/list/archive/delete, blueprints.build/create/get/list/export_archive,
+    Sandbox.run/list/from_id/delete,
     doctor(),
-    training_jobs.create/events/logs/metrics/artifacts/download/wait/get/list/cancel/retry/delete,
+    training_jobs.create/plan/events/logs/metrics/artifacts/download/wait/get/list/cancel/retry/delete,
     images.pull/prefetch/list/delete/collect/import_archive/export_archive, secrets.set/list/delete,
     snapshots.list/delete/export_archive/lines_of_tree,
     world_manifests.create/list/get/map/delete, world_jobs.create/wait/list/get/cancel/delete,

@@ -59,8 +59,7 @@ def _of_evaluation(planned: PlannedTraining, plan: TrainingPlan) -> Iterator[str
     if planned.evaluated_rows:
         yield f"evaluated on {planned.evaluated_rows} rows of another data set"
     if planned.first_evaluation is not None:
-        when = "before the first step" if planned.first_evaluation == 0 else f"after step {planned.first_evaluation}"
-        yield f"first evaluation: {when}, then every {plan.eval_interval} steps"
+        yield f"first evaluation: after step {planned.first_evaluation}, then every {plan.eval_interval} steps"
     else:
         yield "evaluation: none"
 

@@ -68,6 +68,7 @@ BODIES: dict[str, list[Any]] = {
     "/v1/benchmark_job_defs": [{"name": "d", "request": {"scenarios": [SCORED]}}],
     "/v1/calibrations": [{"scenarios": [{**SCORED, "gold": "print(1)"}]}, {"scenarios": [{**SCORED, "golden": "x"}]}],
     "/v1/training_jobs": [TRAINING],
+    "/v1/training_jobs/plan": [TRAINING],
 }
 
 
