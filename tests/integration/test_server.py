@@ -59,9 +59,7 @@ def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.P
 @pytest.mark.usefixtures("server")
 def test_sandboxes_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Listed, used, copied to and from, and ended, by their ids."""
-    sandbox = harena.Sandbox.run(
-        "python3", "-c", "print('begun', flush=True); import time; time.sleep(600)", tags=["mine"]
-    ).wait()
+    sandbox = harena.Sandbox.run(tags=["mine"]).wait()
     name = sandbox.sandbox_id
     assert name is not None
 
@@ -84,7 +82,6 @@ def test_sandboxes_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFi
     told("cp", str(tmp_path / "folder"), f"{name}:/workspace/folder")
     told("cp", f"{name}:/workspace/folder", str(tmp_path / "again"))
     assert (tmp_path / "again" / "below" / "one").read_text() == "1"
-    assert told("logs", "--tail", "1", name) == "begun\n"
     told("cp", f"{name}:/workspace/none", str(tmp_path / "none"), code=2)
     assert not (tmp_path / "none").exists()
     told("cp", "a", "b", code=2)

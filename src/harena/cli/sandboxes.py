@@ -1,4 +1,4 @@
-"""`harena sandbox`: the sandboxes of a server: list them, run a command in one, read its log, copy files, end it."""
+"""`harena sandbox`: the sandboxes of a server: list them, run a command in one, copy files, end it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harena.core.checked import checked_seconds
 from harena.core.errors import ValidationError
 from harena.core.printable import printable
 
-app = typer.Typer(no_args_is_help=True, help="Sandboxes of a server: list, run a command, logs, copy files, end.")
+app = typer.Typer(no_args_is_help=True, help="Sandboxes of a server: list, run a command, copy files, end.")
 
 SandboxArgument = Annotated[str, typer.Argument(metavar="SANDBOX", help="Id of the sandbox.")]
 WORDS_OF_ITS_OWN = {"allow_interspersed_args": False}
@@ -78,20 +78,6 @@ def exec_in(
         _found(sandbox), command, env=dict(pairs(env, "--env")), cwd=cwd, user=user, timeout=timeout, stdin=stdin
     )
     raise typer.Exit(code)
-
-
-@app.command()
-def logs(
-    sandbox: SandboxArgument,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the sandbox has ended.")] = False,
-    tail: Annotated[int | None, typer.Option(min=0, metavar="LINES", help="Only the last lines.")] = None,
-) -> None:
-    """Print the output of a sandbox's main command."""
-    _check_server()
-    for line in _found(sandbox).stream_logs(follow=follow, tail_lines=tail):
-        sys.stdout.write(f"{printable(line.removesuffix(chr(10)))}\n")
-        if follow:
-            sys.stdout.flush()
 
 
 @app.command()
