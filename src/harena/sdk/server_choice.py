@@ -13,6 +13,8 @@ from harena.core import settings
 from harena.core.errors import SandboxValidationError, ValidationError
 from harena.core.settings import Setting
 
+BY_CALL = "base_url"
+
 
 class Client(NamedTuple):
     """Another client, and the variables in which its programs say where they run."""
@@ -45,6 +47,8 @@ class ServerChoice(NamedTuple):
 _installed: dict[str, Client] = {}
 _named: str | None = None
 _key: str | None = None
+_may_be_renamed = False
+"""the sdk has talked to nobody since it was closed, and no call has named a server"""
 _in_use: ServerChoice | None = None
 _is_embedded = False
 
@@ -70,15 +74,17 @@ def chosen() -> ServerChoice | None:
     if found:
         return found[0]
     if _named is not None:
-        return ServerChoice(_named, _key or settings.API_KEY.read() or _key_of_a_client(), "base_url")
+        return ServerChoice(_named, _key or settings.API_KEY.read() or _key_of_a_client(), BY_CALL)
     return None
 
 
 def choose(address: str, where: str, *, api_key: str | None = None) -> None:
     """A program names the server, and perhaps its key for it, in the call `where`. Raises SandboxValidationError where
     its sandboxes are elsewhere by now, or the environment names another one."""
-    global _named, _key
+    global _named, _key, _may_be_renamed
     there = _in_use or chosen()
+    if _may_be_renamed and there is not None and there.source == BY_CALL:
+        there = None
     if there is not None:
         if there.address.rstrip("/") != address.rstrip("/"):
             raise SandboxValidationError(
@@ -91,7 +97,7 @@ def choose(address: str, where: str, *, api_key: str | None = None) -> None:
             f"server before the first sandbox, by base_url or {settings.BASE_URL.name}"
         )
     else:
-        _named, _key = address, api_key
+        _named, _key, _may_be_renamed = address, api_key, False
 
 
 def opened(choice: ServerChoice | None) -> None:
@@ -112,9 +118,10 @@ def opened(choice: ServerChoice | None) -> None:
 
 
 def closed() -> None:
-    """The sdk talks to nobody; the next verb may go elsewhere."""
-    global _named, _key, _in_use, _is_embedded
-    _named, _key, _in_use, _is_embedded = None, None, None, False
+    """The sdk talks to nobody. The next verb goes to the server that was named last, unless a call names another one
+    first: what was meant for a server, also in the child of a fork, is not run in this process."""
+    global _in_use, _is_embedded, _may_be_renamed
+    _in_use, _is_embedded, _may_be_renamed = None, False, True
 
 
 def _key_of_a_client() -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import pickle
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -115,15 +114,15 @@ def test_what_tunes_a_remote_client_is_accepted(node: NodeControl) -> None:
 
 
 @pytest.fixture
-def _no_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing names a server before the test, nor after it."""
     for setting in SETTINGS:
         if setting.name.endswith(("_BASE_URL", "_API_KEY", "_SERVER")):
             monkeypatch.delenv(setting.name, raising=False)
-    monkeypatch.setattr(server_choice, "_installed", {})
-    server_choice.closed()
-    yield
-    server_choice.closed()
+    for name, value in (("_installed", {}), ("_named", None), ("_key", None), ("_may_be_renamed", False)):
+        monkeypatch.setattr(server_choice, name, value)
+    for name, value in (("_in_use", None), ("_is_embedded", False)):
+        monkeypatch.setattr(server_choice, name, value)
 
 
 @pytest.mark.usefixtures("_no_server")
@@ -135,12 +134,17 @@ def test_a_server_that_a_call_names(node: NodeControl, monkeypatch: pytest.Monke
     for call in (Sandbox, Sandbox.list, lambda **more: Sandbox.from_id("sb", **more)):
         with pytest.raises(SandboxValidationError, match=r"http://other.*https://example\.test \(base_url\)"):
             call(base_url="http://other")  # type: ignore[operator]
-    server_choice.closed()
+    server_choice.opened(server_choice.chosen())
+    server_choice.closed()  # as by `harena.shutdown()`, or in the child of a fork
+    assert server_choice.chosen() == ("https://example.test", None, "base_url"), "it is not silently here"
+    Sandbox(base_url="http://other")
+    assert server_choice.chosen() == ("http://other", None, "base_url")
     monkeypatch.setenv("HARENA_BASE_URL", "http://127.0.0.1:1/")
     Sandbox(base_url="http://127.0.0.1:1")
     with pytest.raises(SandboxValidationError, match="HARENA_BASE_URL"):
         Sandbox(base_url="https://example.test")
     monkeypatch.delenv("HARENA_BASE_URL")
+    monkeypatch.setattr(server_choice, "_named", None)
     server_choice.opened(None)
     with pytest.raises(SandboxValidationError, match="node of its own by now"):
         Sandbox.delete("sb", base_url="https://example.test")
