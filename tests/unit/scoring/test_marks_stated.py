@@ -107,3 +107,19 @@ def test_a_class_of_another_file_may_have_the_test() -> None:
     base = f"import os, unittest\nclass B:\n{OWN}"
     suite = f"{HEAD}from base import B\n@unittest.skipIf(Y == 5, 'n')\nclass T(B, unittest.TestCase):\n    pass\n"
     assert dependence({"base.py": base, "test_it.py": suite}, ["pytest"]).marked == {}
+
+
+WITHOUT_TESTS = {
+    "a class of values": "@f\nclass Point:\n    x = 1\n",
+    "one that derives from it": "@f\nclass Point: pass\nclass Other(Point): pass\n",
+    "an error": "@f('x')\nclass Own(ValueError): pass\n",
+    "an enumeration": "import enum\n@f\nclass Own(enum.Enum):\n    A = 1\n",
+    "in a test": "def test_b():\n    @f\n    class Point: pass\n    assert Point()\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WITHOUT_TESTS)
+def test_a_class_without_tests_marks_none(name: str) -> None:
+    """What the candidate decorates may be what the tests are about."""
+    suite = f"{HEAD}{WITHOUT_TESTS[name]}class T(unittest.TestCase):\n{OWN}"
+    assert dependence({"test_it.py": suite}, ["pytest"]).marked == {"test_a": "own"}

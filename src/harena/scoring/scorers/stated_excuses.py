@@ -148,6 +148,8 @@ class StatedExcuses:
             if all(each.partition(".")[0] in self._images or each in self._settings for each in of)
         }
         """imports of what no trusted file has, and of plain settings of one"""
+        self._set_of_libraries: set[str] = set()
+        """whole names of what libraries have and the file sets to something of the candidate's (`sys.modules`)"""
         self._has_theirs: dict[ast.AST, bool] = {}
         self._kinds: dict[ast.AST, Kind | None] = {}
         """node -> what was found of it, as long as what it is made of stays the same"""
@@ -168,7 +170,7 @@ class StatedExcuses:
         changing = {name for name, node, value in bindings if value is None or not _is_fixed(value, node)}
         self._fixed = self._bound - changing
         """names of values that nobody changes"""
-        if not settled(self._add_theirs, lambda: len(self._theirs)):  # then all is
+        if not settled(self._add_theirs, lambda: len(self._theirs) + len(self._set_of_libraries)):  # then all is
             self._theirs.update(word_of(node) for node in self._nodes if isinstance(node, ast.Name | ast.Attribute))
 
         self._has_theirs.clear()
@@ -229,11 +231,24 @@ class StatedExcuses:
         )
 
     def _of_many(self) -> Iterator[ast.expr]:
-        """Marks of more than one test."""
+        """Marks of more than one test. Those of a class that has no tests, nor is a base of one that may have some,
+        mark nothing: a decorator of the candidate's (`@singleton`) may be what the tests are about."""
         yield from self._marks_of(self._tree)
-        for classes in self._classes.values():
-            for each in classes:
-                yield from (*each.decorator_list, *self._marks_of(each))
+        every = [each for classes in self._classes.values() for each in classes]
+        with_tests = {part for each in every if self._may_have_tests(each) for part in self._lineage(each)}
+        for each in filter(with_tests.__contains__, every):
+            yield from (*each.decorator_list, *self._marks_of(each))
+
+    def _may_have_tests(self, node: ast.ClassDef) -> bool:
+        """It, or a class that it derives from, defines a test, or may do so where nobody sees it."""
+        for each in self._lineage(node):
+            if each.keywords or any(isinstance(part, FUNCTIONS) and is_test(part.name) for part in ast.walk(each)):
+                return True
+            others = [base for base in each.bases if not (isinstance(base, ast.Name) and base.id in self._classes)]
+            names = [self._dotted(base) for base in others]
+            if not all(self._is_known_base(base) for base in others) or any("Test" in name for name in names):
+                return True
+        return False
 
     def _is_mark(self, node: ast.AST) -> bool:
         word = word_of(node)
@@ -287,13 +302,13 @@ class StatedExcuses:
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
             if node.value is not None and self._is_theirs(node.value):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    yield from _stored(target)
+                    yield from self._set(target)
         elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
             if self._is_theirs(node.iter):
-                yield from _stored(node.target)
+                yield from self._set(node.target)
         elif isinstance(node, ast.withitem):
             if node.optional_vars is not None and self._is_theirs(node.context_expr):
-                yield from _stored(node.optional_vars)
+                yield from self._set(node.optional_vars)
         elif isinstance(node, DEFINITIONS):
             if not is_test(node.name) and any(map(self._is_theirs, node.body)):
                 yield node.name
@@ -306,18 +321,29 @@ class StatedExcuses:
             stored = (word for each in ast.walk(node) if isinstance(each, ast.Attribute) for word in _stored(each))
             yield from (word for word in (*bound, *stored) if word not in self._modules)
 
+    def _set(self, target: ast.AST) -> Iterator[str]:
+        """What an assignment of something of the candidate's sets; of a library only that, and not all that it has."""
+        whole = target.value if isinstance(target, ast.Subscript) else target
+        dotted = self._dotted(whole) if isinstance(target, ast.Attribute | ast.Subscript) else ""
+        if dotted.partition(".")[0] in self._images and "." in dotted:
+            self._set_of_libraries.add(dotted)
+        else:
+            yield from _stored(target)
+
     def _given_theirs(self, node: ast.Call) -> Iterator[str]:
         """What a call with something of the candidate's may change."""
         given = given_to(node)
         if not self._is_theirs(node):
             return
-        names = [each for each in (*given, node.func) if isinstance(each, ast.Name | ast.Attribute | ast.Starred)]
+        parts = [each for each in (*given, node.func) if isinstance(each, ast.Name | ast.Attribute | ast.Starred)]
         kept = {*self._libraries, *_PLAIN_FIXTURES, *self._functions, *self._fixed, *_PLAIN_CONTEXTS}
-        changed = (root for each in names if (root := _root(each)) not in kept and not root.startswith("assert"))
+        changed = (root for each in parts if (root := _root(each)) not in kept and not root.startswith("assert"))
         yield from (root for root in changed if self._is_bound(root))  # nobody changes a builtin
         called = self._functions.get(word_of(node.func))
         if called is not None:
-            yield from (each.arg for each in ast.walk(called.args) if isinstance(each, ast.arg) and each.arg != "self")
+            handed_on = {each.id for each in given if isinstance(each, ast.Name)} & _PLAIN_FIXTURES
+            names = {each.arg for each in ast.walk(called.args) if isinstance(each, ast.arg)}
+            yield from names - handed_on - {"self"}
 
     def _unknown_arguments(self, node: _Function) -> Iterator[str]:
         """Fixtures of other files, and what shows the candidate's output."""
@@ -400,6 +426,8 @@ class StatedExcuses:
             return True
         if isinstance(node, ast.Import | ast.ImportFrom):
             return self._brings_theirs(node)
+        if self._set_of_libraries and word and self._dotted(node) in self._set_of_libraries:
+            return True
         if word in self._theirs and not (isinstance(node, ast.Attribute) and self._dotted(node)):
             return True
         return any(map(self._is_theirs, ast.iter_child_nodes(node)))
