@@ -16,14 +16,16 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 
 CORE = frozenset({"core"})
-SIBLINGS = frozenset({"sdk", "runtime", "image_store", "image_build", "egress", "scoring", "store", "worlds"})
+SIBLINGS = frozenset(
+    {"sdk", "runtime", "image_store", "image_build", "egress", "scoring", "store", "worlds", "cluster"}
+)
 BELOW_NODE = CORE | SIBLINGS | {"jobs", "training"}
 
 MAY_IMPORT: dict[str, frozenset[str]] = {
     "core": frozenset(),
     **dict.fromkeys(SIBLINGS, CORE),
     "jobs": CORE | {"scoring"},
-    "training": CORE | {"sdk", "scoring", "worlds"},
+    "training": CORE | {"sdk", "scoring", "worlds", "cluster"},
     "node": BELOW_NODE,
     "faces": CORE | {"training"},
     "server": BELOW_NODE | {"node", "faces"},

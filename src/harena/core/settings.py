@@ -239,6 +239,15 @@ TRAINING_ALIASES = Setting(
     "Names of hosted backends that a training request may give as `backend`; such jobs run on this node's own backend. "
     "Empty = none.",
 )
+RAY_ADDRESS = Setting(
+    "HARENA_RAY_ADDRESS",
+    NODE,
+    None,
+    "host:port of a Ray head, or `auto`",
+    "Ray cluster that training jobs of backend `ray` and benchmark jobs of execution `ray` run on; the machine of this "
+    "node must belong to it. Without it the address in RAY_ADDRESS, which `ray job submit` sets; without both, backend "
+    "`ray` is a name for this node's own (HARENA_TRAINING_ALIASES), and execution `ray` is refused.",
+)
 TRAINING_MEMORY_BYTES = Setting(
     "HARENA_TRAINING_MEMORY_BYTES",
     WORKER,

@@ -10,8 +10,13 @@ from harena.training.engines.tiny import character_tokenizer, tiny_llama
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789 >()+-*"
 
 
+def new_policy(seed: int = 0) -> tuple[Any, Any]:
+    """(model, tokenizer): fresh weights."""
+    tokenizer = character_tokenizer(ALPHABET)
+    return tiny_llama(len(tokenizer), seed=seed, width=32, layers=2, heads=2, context_length=64), tokenizer
+
+
 def new_engine(seed: int = 0, **settings: Any) -> LocalEngine:
     """An engine over fresh weights."""
-    tokenizer = character_tokenizer(ALPHABET)
-    model = tiny_llama(len(tokenizer), seed=seed, width=32, layers=2, heads=2, context_length=64)
+    model, tokenizer = new_policy(seed)
     return LocalEngine(model, tokenizer, **settings)

@@ -205,3 +205,20 @@ def test_a_schedule_goes_on_where_it_was() -> None:
 def test_bad_schedules(size: int, staleness: int, steps: int) -> None:
     with pytest.raises(ValidationError, match="groups_per_step"):
         GroupSchedule(groups_per_step=size, max_steps_off_policy=staleness, steps=steps)
+
+
+@pytest.mark.parametrize(("buffer_size", "slots"), [(None, 8), (0, 4), (3, 7), (4, 8), (99, 8)])
+def test_a_buffer_bounds_what_is_under_way_beside_a_step(buffer_size: int | None, slots: int) -> None:
+    """Never more groups than a step and the buffer have; and never staler than the bound."""
+    schedule = GroupSchedule(groups_per_step=4, max_steps_off_policy=1, steps=6, buffer_size=buffer_size)
+    while not schedule.done:
+        schedule.admit()
+        assert len(schedule.under_way) <= slots == schedule.slots
+        for entry in schedule.under_way:
+            if not entry.ended:
+                schedule.end(entry.number)
+        batch = schedule.next_step()
+        assert batch is not None
+        assert all(schedule.version - entry.version <= 1 for entry in batch)
+        schedule.publish(batch)
+    assert schedule.under_way == ()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harena.core.errors import ValidationError
 from harena.core.records.objects import ResolvedReference, ShippedModelDescription, TaskDescription, UsedSplit
 from harena.core.records.training_plans import RewardPlan, RLPlan, SFTPlan, plan_from_dict
-from harena.training.requests.plan import plan_of, sft_settings
+from harena.training.requests.plan import plan_of, rl_settings, sft_settings
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import RLConfig, RLRequest, SFTConfig, backend_aliases, parse_request
 from harena.training.requests.text_checks import held_out_warnings
@@ -196,9 +196,9 @@ def test_a_single_prompt_is_learned_from_and_none_is_held_out() -> None:
         (changed(RAY_RL, task_ref=None), "config.task_ref: missing; backend 'ray' needs it"),
         (changed(RAY_RL, prompt_dataset_ref=None), "config.prompt_dataset_ref: missing; backend 'ray' needs it"),
         (changed(RAY_RL, execution_mode="sync"), "config.execution_mode: backend 'ray' takes async, colocated, dis"),
-        (changed(RAY_RL, execution_mode="distributed"), "config.execution_mode: 'distributed' needs several machines"),
-        (changed(RAY_RL, num_rollout_workers=2), "config.num_rollout_workers: rollouts share one process here"),
-        (changed(RAY_RL, buffer_size=2), "config.buffer_size: rollouts share one process here"),
+        (changed(RAY_RL, execution_mode="distributed"), "config.execution_mode: 'distributed' needs a Ray cluster"),
+        (changed(RAY_RL, num_rollout_workers=2), "config.num_rollout_workers: needs a Ray cluster"),
+        (changed(RAY_RL, buffer_size=2), "config.buffer_size: needs a Ray cluster, and this node"),
         (changed(RL, buffer_size=2), "config.buffer_size: belongs to backend 'ray'; leave it out"),
         (changed(RL, prompt_dataset_ref=None), "config.prompt_dataset_ref: missing; give it, at least one of"),
         (changed(RL, trajectory_dataset_refs=["t"]), "config.trajectory_dataset_refs: a job learns from prompts or"),
@@ -286,6 +286,52 @@ def test_hosted_backends_are_taken_where_the_node_says_so() -> None:
     assert parse_request(RAY_RL, aliases=aliases).backend == "ray"
     with pytest.raises(ValidationError, match="gpu is none of tinker, ray"):
         backend_aliases({"HARENA_TRAINING_ALIASES": "gpu"})
+
+
+RAY = {**RL, "backend": "ray"}
+
+
+@pytest.mark.parametrize(
+    ("config", "staleness", "slots"),
+    [
+        ({}, 1, None),
+        ({"execution_mode": "colocated"}, 0, None),
+        ({"execution_mode": "async", "buffer_size": 9}, 3, 9),
+        ({"max_steps_off_policy": 4, "buffer_size": 5}, 4, 5),
+        ({"execution_mode": "fully_async", "max_steps_off_policy": 2, "seed": 3}, 2, None),
+    ],
+)
+def test_backend_ray_is_a_cluster_where_there_is_one(config: dict[str, Any], staleness: int, slots: int | None) -> None:
+    """It takes what `local` takes and needs no capability; a buffer of groups says how stale they may become."""
+    request = parse_request(changed(RAY, batch_size=4, num_rollout_workers=3, **config), aliases=(), cluster=True)
+    plan = plan_of(request, resolved(), cluster=True)
+    assert isinstance(plan, RLPlan)
+    assert (plan.backend, plan.rollout_workers) == ("ray", 3)
+    assert (plan.max_steps_off_policy, plan.buffer_size) == (staleness, slots)
+    assert rl_settings(plan, ()).buffer_size == slots
+    assert RLPlan.from_dict(plan.to_dict()) == plan
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ({"execution_mode": "distributed"}, "config.execution_mode: 'distributed' has learners on several nodes"),
+        ({"execution_mode": "colocated", "buffer_size": 1}, "config.buffer_size: in execution_mode 'colocated' learn"),
+        ({"max_steps_off_policy": 1, "batch_size": 4, "buffer_size": 5}, "config.buffer_size: max_steps_off_policy al"),
+        ({"offline": True, "prompt_dataset_ref": None, "trajectory_dataset_refs": ["t"]}, "config.offline: backend 'r"),
+    ],
+)
+def test_what_a_cluster_cannot_do_is_said(config: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        parse_request(changed(RAY, **config), aliases=(), cluster=True)
+    assert says in str(raised.value)
+
+
+def test_without_a_cluster_backend_ray_is_a_name_for_the_nodes_own() -> None:
+    plan = plan_of(parse_request(RAY_RL), resolved())
+    assert isinstance(plan, RLPlan)
+    assert (plan.backend, plan.rollout_workers, plan.buffer_size) == ("local", None, None)
+    assert plan.max_steps_off_policy == 1
 
 
 OTHER_VALUES: dict[str, Any] = {

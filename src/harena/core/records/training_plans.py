@@ -16,6 +16,7 @@ StalenessPolicy = Literal["wait", "readmit"]
 OverlongPolicy = Literal["zero", "score", "mask", "soft"]
 TuningKind = Literal["lora", "full"]
 Baseline = Literal["prompt", "dataset"]
+PlannedBackend = Literal["local", "ray"]
 TooLong = Literal["left", "right", "leave_out", "error"]
 
 DEFAULT_CORRECTION_CAP = 2.0
@@ -173,6 +174,12 @@ class RLPlan(TrainingPlan):
     """share of the prompts that is evaluated and not learned from; null = none"""
     eval_max_rollouts: int
     """the most rollouts of one evaluation"""
+    backend: PlannedBackend = "local"
+    """where rollouts are made: by the worker of the job, or by workers on the nodes of a Ray cluster"""
+    rollout_workers: int | None = None
+    """workers on the cluster; null = as many as its nodes have slots for"""
+    buffer_size: int | None = None
+    """groups that may be under way beside those of one step; null = as many as max_steps_off_policy allows"""
     reward: RewardPlan | None
     """null = offline, where the recorded rewards are taken"""
 

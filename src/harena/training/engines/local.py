@@ -79,6 +79,10 @@ class LocalTrainer(ABC):
     def version(self) -> int:
         """Version of the published weights."""
 
+    @abstractmethod
+    def sample(self, requests: Sequence[SampleRequest]) -> list[asyncio.Future[Sampled]]:
+        """Begin to sample, as `Sampler` says."""
+
     async def logprobs(self, rows: Sequence[TrainingRow], weights: Weights = "current") -> list[tuple[float, ...]]:
         """Compute the log-probabilities of the rows' learnt tokens on the training thread."""
         return await self._on_thread(lambda: self._row_logprobs(rows, weights))

@@ -20,13 +20,11 @@ from typing import Any
 import torch
 from aiohttp import web
 from safetensors import SafetensorError
-from safetensors.torch import load as read_safetensors
 
 from harena.core import settings
 from harena.core.errors import HarenaError, ValidationError
-from harena.training.engines.cache import new_cache
-from harena.training.engines.policy_folder import check_weights, read_policy
-from harena.training.engines.sampler import SamplerThread, SamplingCopy
+from harena.training.engines.policy_folder import read_policy
+from harena.training.engines.published_sampler import PublishedSampler
 from harena.training.rollouts.sampler_wire import WEIGHTS_FILE, request_from_json, sampled_to_json
 from harena.training.rollouts.trajectory import Sampled
 
@@ -44,12 +42,7 @@ class SamplerServer:
         self._token = token
         self._batches: dict[str, list[asyncio.Future[Sampled]]] = {}
         self._publishing = asyncio.Lock()
-        self._sampler = SamplerThread(
-            (SamplingCopy(model), SamplingCopy(model)),
-            new_cache=lambda: new_cache(model.config),
-            pad_token=pad_token,
-            device=next(model.parameters()).device,
-        )
+        self._sampler = PublishedSampler(model, pad_token=pad_token)
 
     def app(self) -> web.Application:
         """The routes."""
@@ -62,7 +55,7 @@ class SamplerServer:
 
     async def close(self) -> None:
         """End its thread."""
-        await asyncio.to_thread(self._sampler.close)
+        await self._sampler.close()
 
     @web.middleware
     async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -90,7 +83,7 @@ class SamplerServer:
         longest = max((len(entry.prompt) + entry.sampling.max_new_tokens for entry in asked), default=0)
         if longest > self._model.config.max_position_embeddings or not all(entry.prompt for entry in asked):
             raise ValidationError(f"{longest} tokens do not fit this policy's context, or a prompt is empty")
-        futures = self._batches[body["batch"]] = self._sampler.submit(asked) if asked else []
+        futures = self._batches[body["batch"]] = self._sampler.submit(asked)
         try:
             return await self._answer(request, futures)
         finally:
@@ -125,19 +118,8 @@ class SamplerServer:
             body = await asyncio.to_thread(_read_weights, json.loads(body))
         version = int(request.match_info["version"])
         async with self._publishing:
-            await asyncio.to_thread(self._write, body, version)
+            await asyncio.to_thread(self._sampler.publish, body, version)
         return web.json_response({"version": version})
-
-    def _write(self, body: bytes, version: int) -> None:
-        weights = read_safetensors(body)
-        check_weights(weights, self._model)
-
-        def write(target: SamplingCopy) -> None:
-            with torch.no_grad():
-                for name, value in weights.items():
-                    target.model.get_parameter(name).copy_(value)
-
-        self._sampler.publish(write, version)
 
 
 def _read_weights(where: Any) -> bytes:

@@ -85,7 +85,7 @@ class RLLoop:
         self._best: float | None = None
         self._on_step: OnStep = lambda step, metrics: None
         self._on_event: OnEvent = lambda name, content: None
-        _check_prompts(engine, rows, settings, single_turn=recipe is not None)
+        _check_prompts(engine, rows, settings, single_turn=getattr(self._rollouts, "single_turn", False))
 
     def resume(self) -> None:
         """End a pause. Without effect where there is none."""
@@ -165,6 +165,7 @@ class RLLoop:
             max_steps_off_policy=settings.max_steps_off_policy,
             steps=settings.steps,
             policy=settings.staleness_policy,
+            buffer_size=settings.buffer_size,
             version=past.version,
             under_way=past.under_way,
             next_number=past.next_number,

@@ -27,6 +27,8 @@ class RLSettings:
     advantage: AdvantageRule = "group_std"
     max_steps_off_policy: int = 0
     staleness_policy: StalenessPolicy = "wait"
+    buffer_size: int | None = None
+    """groups that may be under way beside those of one step; None = as many as max_steps_off_policy allows"""
     learning_rate: float = 1e-3
     warmup_steps: int = 5
     decay: Decay = "linear"
@@ -63,6 +65,9 @@ class RLSettings:
             }.items()
             if not getattr(self, name) >= least
         ]  # fmt: skip
+        most = self.max_steps_off_policy * self.groups_per_step
+        if self.buffer_size is not None and not 0 <= self.buffer_size <= most:
+            mistakes.append(f"buffer_size must be from 0 to {most}, by max_steps_off_policy (got {self.buffer_size})")
         if self.masked_window is not None and self.masked_window < 1:
             mistakes.append(f"masked_window must be at least 1 (got {self.masked_window})")
         if not mistakes and self.checkpoint_interval % self.weight_sync_interval:
@@ -83,6 +88,8 @@ class RLSettings:
         told = asdict(self)
         if self.weight_sync_interval == 1:
             del told["weight_sync_interval"]
+        if self.buffer_size is None:
+            del told["buffer_size"]
         if not self.loss.critic:
             for name in ("critic", "gae_lambda", "value_coefficient"):
                 del told["loss"][name]

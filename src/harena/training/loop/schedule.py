@@ -1,8 +1,8 @@
 """Which rollout groups may begin, and which are trained next: pure, no clock and no I/O.
 
 A group holds a slot from its admission until the weights that learned from it are published; there are
-(S + 1) * groups_per_step slots. Groups are admitted in the order of the prompts. S = 0 is `sync`, S = 1
-`one_step_off_async`, S = k `fully_async`: one rule.
+(S + 1) * groups_per_step slots, or fewer where a buffer of fewer groups is asked for. Groups are admitted in the order
+of the prompts. S = 0 is `sync`, S = 1 `one_step_off_async`, S = k `fully_async`: one rule.
 
 Why staleness is bounded. Version v is published after step v. Under `wait`, step v trains the groups
 v * B ... (v + 1) * B - 1, in admission order. Group n is admitted when fewer than (S + 1) * B groups are under way,
@@ -56,13 +56,16 @@ class GroupSchedule:
         max_steps_off_policy: int,
         steps: int,
         policy: StalenessPolicy = "wait",
+        buffer_size: int | None = None,
         version: int = 0,
         under_way: Sequence[Admission] = (),
         next_number: int | None = None,
         next_prompt: int | None = None,
     ) -> None:
-        """A job that goes on: `version` steps are done; `under_way` were admitted and are neither trained nor admitted
-        anew, in order; the numbers are the first that were not given yet. Raises ValidationError."""
+        """`buffer_size`: groups that may be under way beside those of one step; None = max_steps_off_policy steps of
+        them, and more than that is never used. A job that goes on: `version` steps are done; `under_way` were admitted
+        and are neither trained nor admitted anew, in order; the numbers are the first that were not given yet. Raises
+        ValidationError."""
         if groups_per_step < 1 or max_steps_off_policy < 0 or steps < 0:
             raise ValidationError(
                 "a schedule needs groups_per_step >= 1, max_steps_off_policy >= 0 and steps >= 0 "
@@ -73,6 +76,8 @@ class GroupSchedule:
         self._staleness = max_steps_off_policy
         self._steps = steps
         self._policy = policy
+        most = max_steps_off_policy * groups_per_step
+        self._ahead = most if buffer_size is None else min(buffer_size, most)
         self._next_number = version * groups_per_step if next_number is None else next_number
         self._next_prompt = version * groups_per_step if next_prompt is None else next_prompt
         self._under_way = {entry.number: entry for entry in under_way}
@@ -81,7 +86,7 @@ class GroupSchedule:
     @property
     def slots(self) -> int:
         """Groups that may be under way at one time."""
-        return (self._staleness + 1) * self._size
+        return self._size + self._ahead
 
     @property
     def done(self) -> bool:

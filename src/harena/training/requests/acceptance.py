@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
+from harena.cluster.address import cluster_address, missing_ray
 from harena.core.errors import ValidationError
 from harena.core.records.training_plans import RLPlan, SFTPlan
 from harena.core.threads import TRAINING
@@ -35,11 +36,13 @@ async def accepted(
 ) -> dict[str, Any]:
     """{name, trainer_type, request, resolved, plan, warnings}, as JSON types; `missing` says what has to be installed
     before a job can run here. Raises ValidationError that lists every mistake, NotFoundError, PlatformError."""
-    request = await TRAINING.run(_parsed, body)
-    if (advice := missing()) is not None:
+    cluster = cluster_address() is not None
+    request = await TRAINING.run(_parsed, body, cluster)
+    advice = missing() or (missing_ray() if cluster and request.backend == "ray" else None)
+    if advice is not None:
         raise ValidationError(f"{HEADING}\n  {advice}")
     resolved = await resolve(workspace, request)
-    plan = plan_of(request, resolved, await TRAINING.run(text_facts, resolved))
+    plan = plan_of(request, resolved, await TRAINING.run(text_facts, resolved), cluster=cluster)
     _check_room(plan, resolved)
     await TRAINING.run(_check_texts, plan, resolved)
     if isinstance(plan, RLPlan):
@@ -56,8 +59,8 @@ async def accepted(
     }
 
 
-def _parsed(body: Mapping[str, Any]) -> SFTRequest | RLRequest:
-    return parse_request(body, aliases=backend_aliases())
+def _parsed(body: Mapping[str, Any], cluster: bool) -> SFTRequest | RLRequest:
+    return parse_request(body, aliases=backend_aliases(), cluster=cluster)
 
 
 def _check_texts(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> None:

@@ -25,6 +25,8 @@ Defaults, where a request leaves a number out:
                          in a world world_episode_v1, by world_reward (heuristic_v1), with 8 turns
     extract              of code_tests_v1, where the model has a chat template: fenced
     execution_mode       sync; of backend `ray` async, which is one_step_off_async; its colocated is sync
+    buffer_size          batch_size; a larger one lets groups be staler, by a step for each batch_size
+    num_rollout_workers  as many as the nodes of the Ray cluster have slots for
     max_sequence_length  2048, and no more than the model has; too_long left
 """
 
@@ -60,7 +62,6 @@ _RATES = {
     ("rl", "shipped"): 1e-3, ("rl", "lora"): 1e-4, ("rl", "full"): 2e-6,
 }  # fmt: skip
 _RATE_OF: dict[AlgorithmName, float] = {"importance_sampling": 0.5}
-_STALENESS_OF_RAY = {"async": 1, "colocated": 0}
 _ADVANTAGES: dict[AlgorithmName, AdvantageRule] = {"importance_sampling": "group_mean"}
 
 
@@ -112,6 +113,7 @@ def rl_settings(plan: RLPlan, stop_tokens: tuple[int, ...]) -> RLSettings:
         advantage=plan.advantage,
         max_steps_off_policy=plan.max_steps_off_policy,
         staleness_policy=plan.staleness_policy,
+        buffer_size=plan.buffer_size,
         learning_rate=plan.learning_rate,
         warmup_steps=plan.warmup_steps,
         final_learning_rate=plan.final_learning_rate,
@@ -125,11 +127,16 @@ def rl_settings(plan: RLPlan, stop_tokens: tuple[int, ...]) -> RLSettings:
 
 
 def plan_of(
-    request: SFTRequest | RLRequest, resolved: ResolvedReferences, texts: TextFacts | None = None
+    request: SFTRequest | RLRequest,
+    resolved: ResolvedReferences,
+    texts: TextFacts | None = None,
+    *,
+    cluster: bool = False,
 ) -> SFTPlan | RLPlan:
-    """The plan. `texts`: what is known of the job's, see `harena.training.requests.text_checks`."""
+    """The plan. `texts`: what is known of the job's, see `harena.training.requests.text_checks`; `cluster`: this node
+    has a Ray cluster, which backend `ray` is then."""
     return (
-        _rl_plan(request, resolved, texts or TextFacts())
+        _rl_plan(request, resolved, texts or TextFacts(), on_cluster=cluster and request.backend == "ray")
         if isinstance(request, RLRequest)
         else _sft_plan(request, resolved)
     )
@@ -155,11 +162,11 @@ def _sft_plan(request: SFTRequest, resolved: ResolvedReferences) -> SFTPlan:
     )
 
 
-def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts) -> RLPlan:
+def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts, *, on_cluster: bool) -> RLPlan:
     config = request.config
     groups, group_size = step_of(config, request.backend)
     steps = config.steps or max(LEAST_RL_STEPS, math.ceil(_prompts(resolved) / groups))
-    staleness = _staleness(config)
+    staleness = _staleness(config, groups, on_cluster=on_cluster)
     algorithm = config.algorithm
     loss = loss_spec(
         algorithm,
@@ -197,6 +204,9 @@ def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts)
         held_out=held_out_share(config, resolved),
         eval_max_rollouts=config.eval_max_rollouts or 128,
         reward=_with_extraction(_reward(config, resolved), texts),
+        backend="ray" if on_cluster else "local",
+        rollout_workers=config.num_rollout_workers,
+        buffer_size=config.buffer_size,
     )
 
 
@@ -254,11 +264,12 @@ def _asks_for_adapters(config: TrainingConfig) -> bool:
     return any((config.lora_rank, config.lora_alpha, config.lora_target_modules))
 
 
-def _staleness(config: RLConfig) -> int:
-    mode = config.execution_mode or "sync"
-    if mode in _STALENESS_OF_RAY:
-        return _STALENESS_OF_RAY[mode]
-    return 0 if mode == "sync" else config.max_steps_off_policy or 1
+def _staleness(config: RLConfig, groups: int, *, on_cluster: bool) -> int:
+    mode = config.execution_mode or ("async" if on_cluster else "sync")
+    if mode in ("sync", "colocated"):
+        return 0
+    of_buffer = None if config.buffer_size is None else math.ceil(config.buffer_size / groups)
+    return config.max_steps_off_policy or of_buffer or 1
 
 
 def _reward(config: RLConfig, resolved: ResolvedReferences) -> RewardPlan | None:

@@ -9,9 +9,11 @@ exist or that the rest of the request would leave without an effect is an error;
              ORGANISATION/NAME@REVISION), or one of the shipped tiny models (`harena.training.shipped_models`).
              `config` is as SFTConfig or RLConfig. A data set is {name, version}, or simply a path.
 
-The bodies of hosted training are taken as they are: backend `tinker` with sft or rl, and `ray` with rl. They run on the
-backend `local`, take the fields that they have there and no others, and `capability_ref` is needed. Which of the names
-a node takes is said by `HARENA_TRAINING_ALIASES` (default `tinker,ray`; empty: none).
+Backend `ray` (rl) makes its rollouts on a Ray cluster where the node has one (HARENA_RAY_ADDRESS).
+
+The bodies of hosted training are taken as they are: backend `tinker` with sft or rl, and `ray` with rl. Where there is
+no cluster, they run on the backend `local`, take the fields that they have there and no others, and `capability_ref` is
+needed. Which of the names a node takes is said by `HARENA_TRAINING_ALIASES` (default `tinker,ray`; empty: none).
 
 What is left out (or null) is filled in by `harena.training.requests.plan`: so that it learns, and for each algorithm.
 """
@@ -186,8 +188,10 @@ class RLConfig(TrainingConfig):
     """learn from the recorded actions of trajectory_dataset_refs and their rewards; nothing is sampled"""
     baseline: Baseline | None = None
     """baseline of an offline job: an episode's reward is compared with those of its prompt, or with all"""
-    num_rollout_workers: Count
+    num_rollout_workers: Annotated[int | None, Field(default=None, ge=1, le=10_000)]
+    """workers on the nodes of a Ray cluster, each with a sampler and sandboxes of its own"""
     buffer_size: Count
+    """groups that may be under way on a Ray cluster beside those of one step"""
     world_manifest_id: Text | None = None
     world_runtime_id: Text | None = None
     world_agent_name: Text | None = None
@@ -233,10 +237,13 @@ def backend_aliases(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     return names
 
 
-def parse_request(body: Mapping[str, Any], *, aliases: Sequence[str] = ALIASES) -> SFTRequest | RLRequest:
-    """The checked request. Raises ValidationError that lists every mistake, one to a line."""
+def parse_request(
+    body: Mapping[str, Any], *, aliases: Sequence[str] = ALIASES, cluster: bool = False
+) -> SFTRequest | RLRequest:
+    """The checked request; `cluster`: this node has a Ray cluster. Raises ValidationError that lists every mistake, one
+    to a line."""
     given = dict(body)
-    mistakes = pair_mistakes(given, aliases)
+    mistakes = pair_mistakes(given, aliases, cluster=cluster)
     if mistakes:  # which fields there are depends on the pair
         raise ValidationError("\n  ".join([HEADING, *mistakes]))
     model = RLRequest if given["trainer_type"] == "rl" else SFTRequest
@@ -245,7 +252,8 @@ def parse_request(body: Mapping[str, Any], *, aliases: Sequence[str] = ALIASES) 
         request = model.model_validate(given)
     except PydanticError as error:
         mistakes += sentences(error, model)
-    mistakes += rule_mistakes(given, frozenset((RLConfig if model is RLRequest else SFTConfig).model_fields))
+    known = frozenset((RLConfig if model is RLRequest else SFTConfig).model_fields)
+    mistakes += rule_mistakes(given, known, cluster=cluster)
     if mistakes or request is None:
         raise ValidationError("\n  ".join([HEADING, *dict.fromkeys(mistakes)]))
     return request

@@ -48,34 +48,40 @@ HOSTED: Mapping[tuple[str, str], frozenset[str]] = {
     ),
 }
 """the fields of the hosted bodies' `config`"""
+_CLUSTER = "cluster"
+"""the rules' word for backend `ray` where this node has a Ray cluster, so that it is no name for the node's own"""
 _ALGORITHMS: Mapping[str, tuple[str, ...]] = {
     "tinker": ("importance_sampling", "ppo"),
     "ray": ("grpo",),
     "local": ALGORITHMS,
+    _CLUSTER: ALGORITHMS,
 }
 _MODES: Mapping[str, tuple[str, ...]] = {
     "tinker": ("sync", "one_step_off_async", "fully_async"),
     "ray": ("async", "colocated", "distributed"),
     "local": ("sync", "one_step_off_async", "fully_async"),
+    _CLUSTER: ("async", "colocated", "distributed", "sync", "one_step_off_async", "fully_async"),
 }
 _OF_ROLLOUTS = (
     *("reward_recipe", "task_ref", "execution_mode", "max_steps_off_policy", "staleness_policy", "num_rollouts"),
     *("group_size", "max_turns", "max_episode_steps", "weight_sync_interval", "stop", "overlong"),
-    *("temperature", "max_new_tokens", "top_p", "top_k", "eval_dataset_ref", "held_out"),
+    *("temperature", "max_new_tokens", "top_p", "top_k", "eval_dataset_ref", "held_out", "num_rollout_workers"),
+    "buffer_size",
 )
 """what has no meaning where nothing is sampled"""
+_NEEDS_CLUSTER = "needs a Ray cluster, and this node has none: set HARENA_RAY_ADDRESS where it runs"
 _OF_ADAPTERS = ("lora_rank", "lora_alpha", "lora_target_modules")
 
 
-def pair_mistakes(given: Mapping[str, Any], aliases: Sequence[str]) -> list[str]:
-    """Mistakes in the pair of backend and trainer_type."""
+def pair_mistakes(given: Mapping[str, Any], aliases: Sequence[str], *, cluster: bool = False) -> list[str]:
+    """Mistakes in the pair of backend and trainer_type. `cluster`: this node has a Ray cluster."""
     backend, trainer = given.get("backend", "local"), given.get("trainer_type")
     if trainer is None:
         return ["trainer_type: missing; it is 'sft' or 'rl'"]
     if (backend, trainer) not in PAIRS:
         pairs = ", ".join("+".join(pair) for pair in PAIRS)
         return [f"backend and trainer_type: {quote(backend)} with {quote(trainer)}; there are {pairs}"]
-    if backend != "local" and backend not in aliases:
+    if backend != "local" and backend not in aliases and not (backend == "ray" and cluster):
         return [
             f"backend: this node does not take {backend!r} for its own; send 'local', or name it in "
             "HARENA_TRAINING_ALIASES of the node"
@@ -83,11 +89,13 @@ def pair_mistakes(given: Mapping[str, Any], aliases: Sequence[str]) -> list[str]
     return []
 
 
-def rule_mistakes(given: Mapping[str, Any], fields: Container[str]) -> list[str]:
-    """Mistakes of a request whose pair of backend and trainer_type exists; `fields`: all that its `config` may have."""
+def rule_mistakes(given: Mapping[str, Any], fields: Container[str], *, cluster: bool = False) -> list[str]:
+    """Mistakes of a request whose pair of backend and trainer_type exists; `fields`: all that its `config` may have;
+    `cluster`: this node has a Ray cluster, on which backend `ray` takes what `local` takes, and more."""
     backend, trainer = given.get("backend", "local"), given["trainer_type"]
+    backend = _CLUSTER if backend == "ray" and cluster else backend
     mistakes = []
-    if backend != "local" and given.get("capability_ref") is None:
+    if backend not in ("local", _CLUSTER) and given.get("capability_ref") is None:
         mistakes.append(f"capability_ref: missing; backend {backend!r} needs one")
     config = given.get("config")
     if not isinstance(config, Mapping):
@@ -188,10 +196,13 @@ def _modes(config: Config, backend: str) -> Iterator[str]:
     mode, staleness = config.get("execution_mode", "sync"), _number(config, "max_steps_off_policy")
     if backend == "ray":
         if mode == "distributed":
-            yield "execution_mode: 'distributed' needs several machines; here is one: use 'async' or 'colocated'"
+            yield f"execution_mode: 'distributed' {_NEEDS_CLUSTER}, or use 'async' or 'colocated'"
         for name in ("num_rollout_workers", "buffer_size"):
             if name in config:
-                yield f"{name}: rollouts share one process here, and groups wait in slots; leave it out"
+                yield f"{name}: {_NEEDS_CLUSTER}, or leave it out"
+        return
+    if backend == _CLUSTER:
+        yield from _modes_of_cluster(config)
         return
     if mode in ("one_step_off_async", "fully_async") and "max_steps_off_policy" not in config:
         yield f"max_steps_off_policy: missing; execution_mode {mode!r} needs it"
@@ -204,6 +215,20 @@ def _modes(config: Config, backend: str) -> Iterator[str]:
     for name in ("num_rollout_workers", "buffer_size"):
         if name in config and backend == "local":
             yield f"{name}: belongs to backend 'ray'; leave it out"
+
+
+def _modes_of_cluster(config: Config) -> Iterator[str]:
+    mode, staleness = config.get("execution_mode", "async"), _number(config, "max_steps_off_policy")
+    buffer, groups = _number(config, "buffer_size"), _number(config, "batch_size")
+    if mode == "distributed":
+        yield "execution_mode: 'distributed' has learners on several nodes, and there is one: use async or colocated"
+    if mode in ("colocated", "sync"):
+        for name in ("max_steps_off_policy", "staleness_policy", "buffer_size"):
+            if name in config:
+                yield f"{name}: in execution_mode {mode!r} learners and samplers take turns; leave it out"
+    elif buffer is not None and staleness is not None and groups is not None and buffer > staleness * groups:
+        most = int(staleness * groups)
+        yield f"buffer_size: max_steps_off_policy allows {most} groups beside those of a step (got {int(buffer)})"
 
 
 def _groups(config: Config, backend: str) -> Iterator[str]:
@@ -245,6 +270,8 @@ def _sync(config: Config, backend: str) -> Iterator[str]:
 
 
 def _offline(config: Config, backend: str) -> Iterator[str]:
+    if config.get("offline") is True and backend == _CLUSTER:
+        yield "offline: backend 'ray' is for rollouts, and an offline job makes none; send backend 'local'"
     if config.get("offline") is not True:
         if "baseline" in config:
             yield "baseline: belongs to offline jobs; `advantage` says how rollouts are compared"

@@ -46,8 +46,9 @@ class RolloutRequest:
 
 
 class Rollouts(Protocol):
-    """Makes rollouts, many at a time. Two more members are looked at where they are there:
+    """Makes rollouts, many at a time. Three more members are looked at where they are there:
 
+    single_turn  True: a rollout is a prompt and its one answer
     works(row)   whether rewards can be had, as far as an empty answer to this row tells: asked while a job pauses
     again(row, trajectory, sampling)
                  the reward of what was said, asked for once more: of a rollout that lost it to the platform
@@ -72,6 +73,7 @@ class Policy:
         self.tokenizer = engine.tokenizer
         self.context_length = engine.context_length
         self.sampling = sampling
+        self.lockstep = lockstep
         self._sequences = SideBySide(engine, lockstep=lockstep)
 
     @contextmanager
@@ -184,6 +186,8 @@ def _cancel_with(sequence: asyncio.Future[Any], future: asyncio.Future[Any]) -> 
 
 class SingleTurn:
     """A prompt, its one answer, and what a recipe rewards it with. Implements `Rollouts`."""
+
+    single_turn = True
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.core.records.objects import ResolvedReference
 from harena.core.records.training_plans import RLPlan
@@ -16,18 +16,19 @@ from harena.training.data.datasets import prompt_rows
 from harena.training.data.offline import imitation_rows, offline_groups, offline_rows, with_logprobs
 from harena.training.data.prompts import PromptRow, set_aside
 from harena.training.data.templates import ChatTemplate
-from harena.training.engines.local import LocalEngine
+from harena.training.engines.local import LocalTrainer
 from harena.training.environments.tasks import read_task
 from harena.training.loop.checkpoints import Checkpoints
 from harena.training.loop.evaluation import Evaluation
 from harena.training.loop.ledger import Ledger
+from harena.training.loop.pauses import platform_works
 from harena.training.loop.rl import RLLoop
 from harena.training.loop.sft import SFTSettings
 from harena.training.requests.plan import rl_settings
 from harena.training.rewards import reward_recipe
 from harena.training.rollouts.recipes import instructed, rollouts_of
-from harena.training.rollouts.rollout import SingleTurn
-from harena.training.worker.engine import chat_template, check_stop, open_engine
+from harena.training.rollouts.rollout import Rollouts, SingleTurn
+from harena.training.worker.engine import chat_template, check_stop, device_here, open_engine, open_model
 from harena.training.worker.job import EVAL, TrainingWork, told_by_field
 from harena.training.worker.sentences import (
     ConstantRewardWarning,
@@ -41,6 +42,9 @@ from harena.training.worker.sentences import (
 )
 from harena.training.worker.sft import learn_rows
 
+if TYPE_CHECKING:
+    from harena.training.worker.on_cluster import JobOnCluster
+
 SAMPLES = 8
 """rollouts of a step that are kept for people to read"""
 TOLD_ROLLOUTS = 2
@@ -53,15 +57,36 @@ SAMPLED_STEPS = 64
 
 async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
     """Its artifacts. Raises ValidationError, TrainingError, PlatformError."""
-    keep_reference = plan.loss.needs_reference
-    engine = await asyncio.to_thread(
-        open_engine,
-        work.resolved,
-        plan.tuning,
-        seed=plan.seed,
-        keep_reference=keep_reference,
-        critic=plan.loss.critic,
-    )
+    if plan.backend != "ray":
+        engine = await asyncio.to_thread(
+            open_engine,
+            work.resolved,
+            plan.tuning,
+            seed=plan.seed,
+            keep_reference=plan.loss.needs_reference,
+            critic=plan.loss.critic,
+        )
+        return await _trained(work, plan, engine, None)
+    # the only way to Ray: a job that needs none does not load it
+    from harena.training.worker.on_cluster import JobOnCluster
+
+    def changed(said: str) -> None:
+        work.tell(TrainingEventKind.LOG, said, level="warning" if "lost" in said else "info")
+
+    model, tokenizer = await asyncio.to_thread(open_model, work.resolved, plan.tuning, seed=plan.seed)
+    cluster = await JobOnCluster.open(plan.rollout_workers, changed)
+    try:
+        keep = plan.loss.needs_reference
+        on_cluster = cluster.engine(model, tokenizer, device=device_here(), keep_reference=keep)
+        return await _trained(work, plan, on_cluster, cluster)
+    finally:
+        await cluster.close()
+
+
+async def _trained(
+    work: TrainingWork, plan: RLPlan, engine: LocalTrainer, cluster: JobOnCluster | None
+) -> Mapping[str, Any]:
+    """Its artifacts. Rollouts are made in this process, or on the cluster."""
     template = chat_template(engine, work.capability_prompt)
     if plan.reward is None:
         return await _learn_from_what_was_done(work, plan, engine, template)
@@ -77,26 +102,37 @@ async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
     check_stop(engine, plan.stop)
     settings = rl_settings(plan, engine.tokenizer.end_tokens)
     limits = given_limits()
-    rollouts = rollouts_of(
-        recipe,
-        max_turns=plan.max_turns,
-        overlong=settings.overlong,
-        template=template,
-        most_at_once=None if limits is None else max(1, limits.sandboxes),  # with none, to make one is refused
-    )
+    made: dict[str, Any] = {
+        "max_turns": plan.max_turns,
+        "overlong": settings.overlong,
+        "most_at_once": None if limits is None else max(1, limits.sandboxes),  # with none, to make one is refused
+    }
+    rollouts: Rollouts = rollouts_of(recipe, template=template, **made)
+    probe = platform_works
     rows, held_out = instructed(recipe, rows), instructed(recipe, held_out)
-    single = isinstance(rollouts, SingleTurn)
+    if cluster is not None:
+        on_cluster = await cluster.rollouts(
+            single_turn=isinstance(rollouts, SingleTurn),
+            recipe=plan.reward.name,
+            params=plan.reward.params,
+            task=given,
+            capability_prompt=work.capability_prompt,
+            **made,
+        )
+        rollouts, probe = on_cluster, on_cluster.platform_works
+        work.tell(TrainingEventKind.LOG, f"{counted(cluster.count, 'rollout worker')} of the Ray cluster are ready")
     ledger = Ledger(work.folder / "ledger.sqlite")
     telling = _EventsOfLoop(work, ledger, {row.id: row.prompt for row in rows})
     loop = RLLoop(
         engine,
         rows,
-        recipe if single else None,
+        None,
         settings,
-        rollouts=None if single else rollouts,
+        rollouts=rollouts,
         ledger=ledger,
         checkpoints=Checkpoints(work.checkpoints, keep=plan.keep_checkpoints),
         evaluation=Evaluation(rows=held_out, every=plan.eval_interval or 10) if held_out else None,
+        probe=probe,
     )
     work.started(settings.steps, prompts_said(len(rows), len(held_out)), prompts=len(rows), held_out=len(held_out))
     await loop.run(on_step=telling.step, on_event=telling.event)
@@ -108,7 +144,7 @@ async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
 
 
 async def _learn_from_what_was_done(
-    work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None
+    work: TrainingWork, plan: RLPlan, engine: LocalTrainer, template: ChatTemplate | None
 ) -> Mapping[str, Any]:
     """Offline RL: one optimizer step learns from `groups_per_step` recorded rows."""
     refs = work.trajectories()
@@ -137,7 +173,7 @@ async def _learn_from_what_was_done(
     return await learn_rows(work, engine, rows, settings, loss=plan.loss, keep=plan.keep_checkpoints)
 
 
-def _prompts(work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None) -> list[PromptRow]:
+def _prompts(work: TrainingWork, plan: RLPlan, engine: LocalTrainer, template: ChatTemplate | None) -> list[PromptRow]:
     """Prompts that are learned from: those of the prompt data set, else what the trajectories' agents were given."""
     if (ref := work.resolved.prompts) is not None:
         return _prompts_of(ref, plan, engine, template)
@@ -151,13 +187,13 @@ def _prompts(work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: Ch
     return rows
 
 
-def _held_out(work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None) -> list[PromptRow]:
+def _held_out(work: TrainingWork, plan: RLPlan, engine: LocalTrainer, template: ChatTemplate | None) -> list[PromptRow]:
     ref = work.resolved.find("config.eval_dataset_ref")
     return [] if ref is None else _prompts_of(ref, plan, engine, template)[: plan.eval_max_rollouts]
 
 
 def _prompts_of(
-    ref: ResolvedReference, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None
+    ref: ResolvedReference, plan: RLPlan, engine: LocalTrainer, template: ChatTemplate | None
 ) -> list[PromptRow]:
     with told_by_field([ref]):
         rows, _ = prompt_rows(

@@ -11,7 +11,7 @@ from typing import Any
 from harena.core.records.objects import ResolvedReference
 from harena.core.records.training_plans import LossSpec, SFTPlan
 from harena.training.data.datasets import training_rows
-from harena.training.engines.local import LocalEngine
+from harena.training.engines.local import LocalTrainer
 from harena.training.loop.batch import TrainingRow
 from harena.training.loop.checkpoints import Checkpoint, Checkpoints
 from harena.training.loop.sft import SFTSettings, train_sft
@@ -54,7 +54,7 @@ async def train_rows(work: TrainingWork, plan: SFTPlan) -> Mapping[str, Any]:
 
 async def learn_rows(
     work: TrainingWork,
-    engine: LocalEngine,
+    engine: LocalTrainer,
     rows: Sequence[TrainingRow],
     settings: SFTSettings,
     *,

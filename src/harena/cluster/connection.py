@@ -1,0 +1,64 @@
+"""This process as a driver of a Ray cluster: connected once, by whoever needs it first."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from typing import Any
+
+import ray
+
+from harena.cluster.address import SLOTS
+from harena.core.errors import PlatformError, ValidationError
+
+REACH_SECONDS = 10.0
+"""in which a head must take a connection"""
+_connecting = threading.Lock()
+
+
+def connect(address: str) -> None:
+    """Join the cluster at `address` (host:port of its head, or `auto`). Ray's own processes and logs go on without this
+    process. A second call gives the same connection. Blocks. Raises ValidationError, PlatformError."""
+    if address.startswith("ray://"):
+        raise ValidationError(
+            f"HARENA_RAY_ADDRESS is {address}: Ray's client protocol loses a job when its connection breaks. Give "
+            "host:port of the head, and run this node on a machine that `ray start` has joined to the cluster"
+        )
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    with _connecting:
+        if ray.is_initialized():
+            return
+        try:
+            _reach(address)  # Ray itself would try for minutes
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, namespace="harena")
+        except (OSError, RuntimeError, ValueError) as error:
+            raise PlatformError(
+                f"there is no Ray cluster at {address}: {str(error).strip() or type(error).__name__}. Start one with "
+                f"`ray start --head --resources='{{\"{SLOTS}\": 4}}'`, on this machine too",
+                step="ray",
+            ) from error
+
+
+def _reach(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
+
+
+def slots() -> int:
+    """The workers that all nodes of the cluster together may have. Raises ValidationError where that is none."""
+    alive = [node for node in ray.nodes() if node["Alive"]]  # the sum that Ray keeps counts lost nodes for a while
+    found = int(sum(node["Resources"].get(SLOTS, 0) for node in alive))
+    if found < 1:
+        raise ValidationError(
+            f"no node of the Ray cluster has the resource {SLOTS}, which says how many workers it may have: start "
+            f"nodes with `ray start --resources='{{\"{SLOTS}\": 4}}'`"
+        )
+    return found
+
+
+def shared(value: Any) -> Any:
+    """Put a value into the object store once, for all workers; give the reference in its place."""
+    return ray.put(value)
