@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks.machine import headline
 from benchmarks.measures import (
     ablations,
+    cluster,
     data_set,
     first,
     held,
@@ -60,6 +61,7 @@ _ORDER = (
     "learning-compositional",
     "training-step",
     "training-latency",
+    "cluster",
     "worlds",
 )
 
@@ -85,6 +87,7 @@ _RENDER: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "learning": ("What training learns from execution", learning.render),
     "training-step": ("A training step beside TRL's", training_step.render),
     "training-latency": ("Training while rewards are waited for", training_latency.render),
+    "cluster": ("Training over a Ray cluster", cluster.render),
     "worlds": ("Worlds made, searched and played", worlds.render),
 }
 

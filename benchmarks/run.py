@@ -13,6 +13,7 @@ from benchmarks import machine, peers, report
 from benchmarks.hostile import BY_NAME
 from benchmarks.measures import (
     ablations,
+    cluster,
     data_set,
     first,
     held,
@@ -103,6 +104,10 @@ MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] 
         "training-latency",
         training_latency.measure(steps=asked.steps, seeds=asked.seeds),
     ),
+    "cluster": lambda asked: (
+        "cluster",
+        cluster.measure(steps=asked.steps, seeds=asked.seeds, kills=asked.kills),
+    ),
     "verdicts-under-load": lambda asked: (
         "verdicts-under-load",
         verdicts_under_load.measure(
@@ -143,6 +148,7 @@ ALL: tuple[tuple[str, ...], ...] = (
     ("learning", "--proof", "compositional", "--runs", "3", "--compare"),
     ("training-step",),
     ("training-latency",),
+    ("cluster",),
     ("worlds",),
 )
 """what `all` runs, each in a process of its own"""
@@ -293,6 +299,11 @@ def _add_training(
     one = measures.add_parser("training-latency", parents=[saving], help="each mode with latency injected into rewards")
     one.add_argument("--steps", type=_positive, default=120)
     one.add_argument("--seeds", type=_positive, default=10)
+
+    one = measures.add_parser("cluster", parents=[saving], help="RL over raylets of this machine, and their loss")
+    one.add_argument("--steps", type=_positive, default=60, help="of each paired job")
+    one.add_argument("--seeds", type=_positive, default=5)
+    one.add_argument("--kills", type=_positive, default=20)
 
 
 def _positive(text: str) -> int:

@@ -84,12 +84,12 @@ def measure(*, steps: int, seeds: int) -> dict[str, Any]:
 async def _measure(steps: int, seeds: int) -> dict[str, Any]:
     runs: dict[str, list[dict[str, float]]] = {mode: [] for mode in MODES}
     for seed in range(seeds):
-        engine, rows = await _demonstrated(seed)
+        engine, rows = await demonstrated(seed)
         bare = await _run(engine, rows, seed, 0, "wait", steps=2 * FIRST, median_seconds=0.0)
         await engine.close()
         own = bare["seconds_per_step"]
         for mode, (staleness, policy) in MODES.items():
-            engine, rows = await _demonstrated(seed)
+            engine, rows = await demonstrated(seed)
             found = await _run(engine, rows, seed, staleness, policy, steps=steps, median_seconds=own)
             found["own"] = own
             found["ideal"] = max(own, (own + found["slowest"]) / (staleness + 1))
@@ -117,7 +117,7 @@ async def _measure(steps: int, seeds: int) -> dict[str, Any]:
     return {"steps": steps, "seeds": seeds, "own_seconds": own, "rows": table}
 
 
-async def _demonstrated(seed: int) -> tuple[Any, list[Any]]:
+async def demonstrated(seed: int) -> tuple[Any, list[Any]]:
     """(an engine that has seen demonstrations of which a third is right, its prompts)."""
     from harena.training.data.prompts import PromptRow
     from harena.training.engines.local import LocalEngine

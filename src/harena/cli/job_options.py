@@ -78,6 +78,10 @@ def job_request(
             help="What candidates and verifiers of task directories may reach, in place of what each task says",
         ),
     ] = None,
+    execution: Annotated[
+        str | None,
+        typer.Option(metavar="local|ray", help="Where runs are scored: 'ray' spreads them over the node's Ray cluster"),
+    ] = None,
     skip_bad_rows: Annotated[
         bool, typer.Option("--skip-bad-rows", help="Leave out rows of a data set that have a mistake; they are named.")
     ] = False,
@@ -103,6 +107,7 @@ def job_request(
         "rescore_fraction": rescore_fraction,
         "build_network": build_network,
         "task_network": task_network,
+        "execution": execution,
         "skip_bad_rows": skip_bad_rows or None,
     }
     request: dict[str, Any] = {

@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import threading
+from dataclasses import dataclass
 from typing import Any
 
 import ray
@@ -47,16 +48,25 @@ def _reach(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
 
 
-def slots() -> int:
-    """The workers that all nodes of the cluster together may have. Raises ValidationError where that is none."""
-    alive = [node for node in ray.nodes() if node["Alive"]]  # the sum that Ray keeps counts lost nodes for a while
-    found = int(sum(node["Resources"].get(SLOTS, 0) for node in alive))
-    if found < 1:
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What the nodes of a cluster that are alive and may have workers have together."""
+
+    slots: int
+    cores: int
+
+
+def room() -> Room:
+    """What there is for workers. Raises ValidationError where no node may have one."""
+    # the sums that Ray keeps count lost nodes for a while
+    listed: Any = ray.nodes  # says no types
+    nodes = [node["Resources"] for node in listed() if node["Alive"] and node["Resources"].get(SLOTS, 0) >= 1]
+    if not nodes:
         raise ValidationError(
             f"no node of the Ray cluster has the resource {SLOTS}, which says how many workers it may have: start "
             f"nodes with `ray start --resources='{{\"{SLOTS}\": 4}}'`"
         )
-    return found
+    return Room(sum(int(node[SLOTS]) for node in nodes), sum(max(1, int(node.get("CPU", 1))) for node in nodes))
 
 
 def shared(value: Any) -> Any:

@@ -74,11 +74,20 @@ class Workers:
     _fault: HarenaError | None = None
     _turn: int = 0
 
-    async def start(self) -> None:
-        """Make all of them, and return when all can be asked. Raises HarenaError where one cannot be made at all."""
+    def begin(self) -> None:
+        """Begin to make all of them; each can be asked as soon as it has joined."""
         for _ in range(self.count):
             self._join()
-        while len(self.live) < self.count:
+
+    async def start(self, least: int | None = None) -> None:
+        """Make all of them, and return when so many can be asked; None = all. Raises HarenaError where one cannot be
+        made at all."""
+        self.begin()
+        await self.whole(least)
+
+    async def whole(self, least: int | None = None) -> None:
+        """Return when so many can be asked; None = all, the lost ones replaced. Raises as `start`."""
+        while len(self.live) < (self.count if least is None else least):
             await self._change()
 
     async def least_busy(self) -> Worker:

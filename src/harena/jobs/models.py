@@ -9,7 +9,8 @@ and says what would be right.
               for a data set of Python programs "python-warm"), config: {concurrency = 8, timeout_seconds =
               120, retry_attempts = 1, attempts = 1, require_trust = None, rescore_fraction = 0, retry_on =
               ["platform"], run_timeout_seconds = None, job_timeout_seconds = None, priority = 0, skip_bad_rows =
-              False, build_network = "open", task_network = None}, webhook = None: {url, secret = None}}
+              False, build_network = "open", task_network = None, execution = "local"}, webhook = None: {url, secret =
+              None}}
 
               With `definition` (NAME@2, or NAME: the newest) everything else may be missing and is the definition's;
              see `harena.jobs.definitions`.
@@ -41,6 +42,7 @@ from harena.scoring.bounds import AtMost, StrictShape
 Model = TypeVar("Model", bound=BaseModel)
 
 Trusts = Literal["separate", "shared"]
+Execution = Literal["local", "ray"]
 RetryOn = Literal[
     "platform", "wrong_answer", "partial", "exception", "timeout", "memory_limit", "output_limit", "exited_early",
     "protocol", "scorer_rejected", "scorer_error",
@@ -77,6 +79,8 @@ class JobConfig(StrictShape):
     """what RUN of the Dockerfiles of task directories may reach: "none", "open", or entries with commas between them"""
     task_network: Annotated[str, Field(max_length=20_000), AfterValidator(checked_words)] | None = None
     """what candidates and verifiers of task directories in images may reach, likewise; None = as the tasks say"""
+    execution: Execution = "local"
+    """where runs are scored: on the job's node, or spread over the nodes of its Ray cluster"""
     skip_bad_rows: bool = False
     """rows of a data set that have a mistake are left out, counted and named; False = one such row refuses the job"""
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harena.core.workspace import LimitsOf, WorkspaceLimits
     from harena.node.node import Node
 
-__all__ = ["load_embedded", "open_embedded", "open_for_server", "store_place"]
+__all__ = ["load_embedded", "open_embedded", "open_for_runs", "open_for_server", "store_place"]
 
 
 async def open_embedded() -> Operations:
@@ -50,6 +50,15 @@ def _as_given() -> LimitsOf | None:
         return limits
 
     return limits_of
+
+
+async def open_for_runs(limits_of: LimitsOf) -> Node:
+    """A node inside a process that scores runs of jobs which other nodes have accepted; `limits_of`: what a workspace
+    may use there. Raises as `open_embedded`."""
+    from harena.core.node_config import NodeConfig
+
+    home = _usable_home()
+    return await _open(home, NodeConfig(store_place=store_place(home), limits_of=limits_of))
 
 
 def load_embedded() -> None:
@@ -138,7 +147,15 @@ async def _open(home: Path, config: NodeConfig, workspace: str | None = None) ->
     except BaseException:  # also a cancellation: a spawner that was half started must not stay
         await runtime.close()
         raise
-    node = Node(runtime, blueprints, clock, config, images, workspace=workspace or DEFAULT_WORKSPACE)
+    node = Node(
+        runtime,
+        blueprints,
+        clock,
+        config,
+        images,
+        workspace=workspace or DEFAULT_WORKSPACE,
+        open_for_runs=open_for_runs,
+    )
     gateways.open_with(node.open_secret)
     return node
 

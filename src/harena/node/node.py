@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from harena.core.gateways import Gateway
     from harena.core.idempotency import IdempotencyKey
     from harena.core.node_config import NodeConfig
-    from harena.core.ports import Runtime, SandboxHandle
+    from harena.core.ports import Runtime, SandboxHandle, SandboxSource
     from harena.core.profiles import Profile
     from harena.core.records.benchmark_jobs import BenchmarkJob
     from harena.core.records.catalog import CatalogEntry
     from harena.core.requests import BenchmarkJobFields, ScoreFields
     from harena.core.results import RunResult
     from harena.core.secrets import OpenSecret
+    from harena.node.cluster_scores import OpenForRuns
     from harena.node.images import NodeImages
     from harena.runtime.host.blueprints import Blueprints
 
@@ -157,13 +158,19 @@ class Node(NodeInWorkspace):
         images: NodeImages | None = None,
         *,
         workspace: str = DEFAULT_WORKSPACE,
+        open_for_runs: OpenForRuns | None = None,
     ) -> None:
-        """`runtime` has been started; this node closes it. `images`: the runtime's, if it has any."""
-        super().__init__(NodeParts(runtime, blueprints, clock, config, images), workspace)
+        """`runtime` has been started; this node closes it. `images`: the runtime's, if it has any; `open_for_runs`: see
+        NodeParts."""
+        super().__init__(NodeParts(runtime, blueprints, clock, config, images, open_for_runs), workspace)
 
     def in_workspace(self, workspace: str) -> NodeInWorkspace:
         """Give the node's operations as they are for one workspace."""
         return NodeInWorkspace(self._parts, workspace)
+
+    def sandbox_source(self, workspace: str) -> SandboxSource:
+        """What makes a workspace's sandboxes."""
+        return self._parts.sandboxes.source(workspace)
 
     def all_sandboxes(
         self, *, statuses: Sequence[SandboxStatus] = (), include_terminal: bool = False

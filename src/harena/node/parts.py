@@ -8,6 +8,7 @@ from collections.abc import AsyncIterable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from harena.cluster.address import cluster_address, missing_ray
 from harena.core.errors import SandboxUnavailableError
 from harena.core.garbage import collection_paused
 from harena.core.ports import LimitsMemoryOfAll
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from harena.jobs.benchmark.calibrations import Calibrations
     from harena.jobs.catalog import Catalog
     from harena.jobs.training.training_jobs import TrainingJobs
+    from harena.node.cluster_scores import OpenForRuns
     from harena.runtime.host.blueprints import Blueprints
     from harena.store.database import Database
     from harena.training.objects.registry import Registry
@@ -54,8 +56,12 @@ class NodeParts:
         clock: Clock,
         config: NodeConfig,
         images: NodeImages | None = None,
+        open_for_runs: OpenForRuns | None = None,
     ) -> None:
-        """`runtime` has been started; `close` closes it, and `images` (None = the runtime has none of them)."""
+        """`runtime` has been started; `close` closes it, and `images` (None = the runtime has none of them).
+        `open_for_runs` opens a node in a process on another machine, for runs of this one's benchmark jobs; None = they
+        all run here."""
+        self._open_for_runs = open_for_runs
         self._config = config
         self.sandboxes = Sandboxes(
             runtime,
@@ -134,6 +140,11 @@ class NodeParts:
             from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
             from harena.node.folder_builds import FolderBuilds
 
+            elsewhere = None
+            if self._open_for_runs is not None and cluster_address() is not None and missing_ray() is None:
+                from harena.node.cluster_scores import ClusterScores
+
+                elsewhere = ClusterScores(self._config.limits_of, self._open_for_runs)
             self._jobs = BenchmarkJobs(
                 self._config,
                 self._database,
@@ -143,6 +154,7 @@ class NodeParts:
                 isolates=self._runtime.isolates,
                 hides_warm_starts=mechanisms.hides_warm_starts,
                 images=FolderBuilds(self.image_builds),
+                elsewhere=elsewhere,
                 memory_of_sandboxes=(
                     self._runtime.memory_of_sandboxes if isinstance(self._runtime, LimitsMemoryOfAll) else None
                 ),

@@ -93,10 +93,10 @@ async def _create(
     none of their own. `blueprint_id` is an id or a name;
     `config` may hold concurrency, timeout_seconds, retry_attempts (after failures of the platform), attempts (samples
     per scenario), require_trust, rescore_fraction (share of the runs that are scored twice), retry_on,
-    run_timeout_seconds, job_timeout_seconds and priority. `webhook` is {"url": ..., "secret": ...}: the URL is posted
-    to when the job has ended, signed if there is a secret (`harena.webhooks`). The same `idempotency_key` with the same
-    request gives the job that is there, also after a crash of either side. Raises
-    ValidationError that lists every mistake, before anything runs.
+    run_timeout_seconds, job_timeout_seconds, priority and execution ("ray" spreads runs over a Ray cluster). `webhook`
+    is {"url": ..., "secret": ...}: the URL is posted to when the job has ended, signed if there is a secret
+    (`harena.webhooks`). The same `idempotency_key` with the same request gives the job that is there, also after a
+    crash of either side. Raises ValidationError that lists every mistake, before anything runs.
     """
     sources = plain_sources(scenarios, candidates=candidates, form=format, grader=grader, one_by_one=True)
     checked_text(name, "name")

@@ -11,16 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ray_cluster import LocalCluster, local_cluster
+import torch
+from benchmarks.ray_cluster import LocalCluster, local_cluster
 from small_engine import new_engine, new_policy
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import LossSpec
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalTrainer
 from harena.training.engines.ray import RayEngine, RayRollouts
+from harena.training.loop.batch import TrainingBatch, TrainingRow
 from harena.training.loop.ledger import Ledger
 from harena.training.loop.rl import RLLoop, RLSettings
-from harena.training.ports import Engine
+from harena.training.ports import Engine, LossReport, OptimizerStep
 from harena.training.rewards import Overlong, contains
 from harena.training.rollouts.rollout import Rollouts, SingleTurn
 from harena.training.rollouts.trajectory import SampleRequest, Sampling
@@ -37,11 +40,13 @@ def cluster() -> Iterator[LocalCluster]:
 
 
 @asynccontextmanager
-async def on_cluster(workers: int, told: list[str] | None = None) -> AsyncIterator[tuple[RayEngine, RayRollouts]]:
+async def on_cluster(
+    workers: int, told: list[str] | None = None, **settings: Any
+) -> AsyncIterator[tuple[RayEngine, RayRollouts]]:
     """A fresh engine whose rollouts earn what `contains` an "x"."""
     model, tokenizer = new_policy()
     job = await JobOnCluster.open(workers, [].append if told is None else told.append)
-    engine = job.engine(model, tokenizer)
+    engine = job.engine(model, tokenizer, **settings)
     try:
         yield (
             engine,
@@ -132,9 +137,44 @@ async def test_a_node_that_is_lost_costs_rollouts_and_no_step(cluster: LocalClus
     assert sorted(written) == [(number, sample) for number in range(24 * GROUPS) for sample in range(SIBLINGS)]
 
 
+@pytest.mark.thorough
+async def test_gradients_of_parts_add_up_to_that_of_the_whole(cluster: LocalCluster) -> None:
+    """Workers compute parts, with the weights of the last step; one that is lost has its part computed by the other."""
+    local = new_engine(keep_reference=True)
+    loss = LossSpec(kl_coefficient=0.1)
+    tokens = local.tokenizer.encode("add 1>x+12")
+    rows = tuple(
+        TrainingRow(
+            tokens=tokens, mask=(0,) * 6 + (1,) * 4, logprobs=(0.0,) * 6 + (-2.0,) * 4, advantage=(-1.0) ** n * (n + 1)
+        )
+        for n in range(7)
+    )
+    batch = TrainingBatch(rows=rows, denominator=28.0)
+
+    async def stepped(engine: LocalTrainer) -> LossReport:
+        report = await engine.forward_backward(batch, loss)
+        await engine.optim_step(OptimizerStep(learning_rate=1e-2))
+        await engine.publish()
+        return report
+
+    async with on_cluster(2, data_parallel=True, keep_reference=True) as (engine, _):
+        for _ in range(2):
+            here, there = await stepped(local), await stepped(engine)
+            assert there.loss == pytest.approx(here.loss, abs=1e-6)
+            assert there.metrics == pytest.approx(dict(here.metrics), rel=1e-4, abs=1e-5)
+        cluster.lose()
+        here, there = await stepped(local), await stepped(engine)
+        assert there.loss == pytest.approx(here.loss, abs=1e-6)
+        for name, parameter in engine._model.named_parameters():
+            torch.testing.assert_close(parameter, local._model.get_parameter(name), rtol=1e-3, atol=1e-5)
+    await local.close()
+    cluster.add()
+
+
 async def test_what_the_cluster_has_not_is_said(cluster: LocalCluster) -> None:
-    with pytest.raises(ValidationError, match="num_rollout_workers: 9, and the nodes of the Ray cluster have 2 slots"):
-        await JobOnCluster.open(9, [].append)
+    with pytest.raises(ValidationError, match="num_rollout_workers: 99, and the nodes of the Ray cluster have"):
+        await JobOnCluster.open(99, [].append)
+    await (await JobOnCluster.open(99, [].append, goes_on=True)).close()
     job = await JobOnCluster.open(1, [].append)
     job.engine(*new_policy())
     with pytest.raises(ValidationError, match="no reward recipe is called 'nothing_v1'"):

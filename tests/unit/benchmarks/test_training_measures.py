@@ -6,7 +6,7 @@ from statistics import quantiles
 from typing import Any
 
 import pytest
-from benchmarks.measures import training_latency, training_step
+from benchmarks.measures import cluster, training_latency, training_step
 from benchmarks.training_sides import CHECKS, PROMPTS, contract, program
 
 
@@ -49,3 +49,22 @@ def test_what_is_said_of_latency() -> None:
     }  # fmt: skip
     told = training_latency.render({"steps": 10, "seeds": 2, "own_seconds": 0.06, "rows": {"sync": row}})
     assert told[-1] == "| sync | 500 | 2.00 | 2.20 | 0.91 | 0.900 | -0.010 | 1 | 12 % |"
+
+
+def test_what_is_said_of_a_cluster() -> None:
+    """Rates beside those of one worker, the difference of pairs with its error, and every count of the kills."""
+    pair = {"local": 0.8, "ray": 0.9, "local_first": 0.3, "ray_first": 0.3}
+    told = cluster.render(
+        {
+            "steps": 40,
+            "scaling": {"1": {"programs_per_second": 4.0}, "2": {"programs_per_second": 7.6}},
+            "pairs": [pair, {**pair, "ray": 0.7}],
+            "kills": {
+                "kills": 20, "steps": 63, "steps_done": 63, "rollouts": 4032, "rollouts_due": 4032, "twice": 0,
+                "begun_anew": 640.0,
+            },
+        }
+    )  # fmt: skip
+    assert "| 2 | 7.60 | 0.95 |" in told
+    assert "000, standard error 0.100. First step: 0.300." in told[-3]
+    assert "20 raylets killed in a job of 63 steps: 63 steps done, 4032 of 4032 rollouts" in told[-1]

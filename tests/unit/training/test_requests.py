@@ -297,6 +297,7 @@ RAY = {**RL, "backend": "ray"}
         ({}, 1, None),
         ({"execution_mode": "colocated"}, 0, None),
         ({"execution_mode": "async", "buffer_size": 9}, 3, 9),
+        ({"execution_mode": "distributed", "buffer_size": 3}, 1, 3),
         ({"max_steps_off_policy": 4, "buffer_size": 5}, 4, 5),
         ({"execution_mode": "fully_async", "max_steps_off_policy": 2, "seed": 3}, 2, None),
     ],
@@ -307,6 +308,7 @@ def test_backend_ray_is_a_cluster_where_there_is_one(config: dict[str, Any], sta
     plan = plan_of(request, resolved(), cluster=True)
     assert isinstance(plan, RLPlan)
     assert (plan.backend, plan.rollout_workers) == ("ray", 3)
+    assert plan.data_parallel == (config.get("execution_mode") == "distributed")
     assert (plan.max_steps_off_policy, plan.buffer_size) == (staleness, slots)
     assert rl_settings(plan, ()).buffer_size == slots
     assert RLPlan.from_dict(plan.to_dict()) == plan
@@ -315,7 +317,6 @@ def test_backend_ray_is_a_cluster_where_there_is_one(config: dict[str, Any], sta
 @pytest.mark.parametrize(
     ("config", "says"),
     [
-        ({"execution_mode": "distributed"}, "config.execution_mode: 'distributed' has learners on several nodes"),
         ({"execution_mode": "colocated", "buffer_size": 1}, "config.buffer_size: in execution_mode 'colocated' learn"),
         ({"max_steps_off_policy": 1, "batch_size": 4, "buffer_size": 5}, "config.buffer_size: max_steps_off_policy al"),
         ({"offline": True, "prompt_dataset_ref": None, "trajectory_dataset_refs": ["t"]}, "config.offline: backend 'r"),

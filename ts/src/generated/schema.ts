@@ -2415,6 +2415,7 @@ export interface components {
              *       "attempts": 1,
              *       "build_network": "open",
              *       "concurrency": 8,
+             *       "execution": "local",
              *       "priority": 0,
              *       "rescore_fraction": 0,
              *       "retry_attempts": 1,
@@ -3114,6 +3115,7 @@ export interface components {
              *       "attempts": 1,
              *       "build_network": "open",
              *       "concurrency": 8,
+             *       "execution": "local",
              *       "priority": 0,
              *       "rescore_fraction": 0,
              *       "retry_attempts": 1,
@@ -3146,6 +3148,11 @@ export interface components {
             build_network?: string;
             /** @default 8 */
             concurrency?: number;
+            /**
+             * @default local
+             * @enum {string}
+             */
+            execution?: "local" | "ray";
             job_timeout_seconds?: number | null;
             /** @default 0 */
             priority?: number;
@@ -3187,6 +3194,11 @@ export interface components {
              * @default 8
              */
             concurrency: number;
+            /**
+             * @description where runs are scored: "local", on the job's node, or "ray", spread over the nodes of its Ray cluster
+             * @default local
+             */
+            execution: string;
             /** @description time that the job may run, all nodes that ran it together; then it ends as timed_out, with its results so far */
             job_timeout_seconds?: number | null;
             /**
@@ -3990,11 +4002,24 @@ export interface components {
              */
             advantage: "group_mean" | "group_std" | "rloo" | "none";
             /**
+             * @description where rollouts are made: by the worker of the job, or by workers on the nodes of a Ray cluster
+             * @default local
+             * @enum {string}
+             */
+            backend: "local" | "ray";
+            /**
              * @description offline: rewards are set against those of the same prompt, or of the whole data set
              * @enum {string}
              */
             baseline: "prompt" | "dataset";
+            /** @description groups that may be under way beside those of one step; null = as many as max_steps_off_policy allows */
+            buffer_size?: number | null;
             checkpoint_interval: number;
+            /**
+             * @description the workers on the cluster compute parts of each step's gradient, too
+             * @default false
+             */
+            data_parallel: boolean;
             eval_interval: number | null;
             /** @description the most rollouts of one evaluation */
             eval_max_rollouts: number;
@@ -4025,6 +4050,8 @@ export interface components {
             overlong: "zero" | "score" | "mask" | "soft";
             /** @description null = offline, where the recorded rewards are taken */
             reward: components["schemas"]["RewardPlan"] | null;
+            /** @description workers on the cluster; null = as many as its nodes have slots for */
+            rollout_workers?: number | null;
             seed: number;
             /**
              * @description what is done with a rollout that would come too late: the trainer waits, or it is begun anew

@@ -123,6 +123,8 @@ class JobConfiguration(Record):
     """what RUN of the Dockerfiles of task directories may reach: "none", "open", or entries with commas between them"""
     task_network: str | None = None
     """what candidates and verifiers of task directories in images may reach, likewise; null = as the tasks say"""
+    execution: str = "local"
+    """where runs are scored: "local", on the job's node, or "ray", spread over the nodes of its Ray cluster"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -180,6 +180,8 @@ class RLPlan(TrainingPlan):
     """workers on the cluster; null = as many as its nodes have slots for"""
     buffer_size: int | None = None
     """groups that may be under way beside those of one step; null = as many as max_steps_off_policy allows"""
+    data_parallel: bool = False
+    """the workers on the cluster compute parts of each step's gradient, too"""
     reward: RewardPlan | None
     """null = offline, where the recorded rewards are taken"""
 

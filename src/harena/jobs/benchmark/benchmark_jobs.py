@@ -49,6 +49,7 @@ from harena.core.threads import node_task
 from harena.jobs.allocator import give_back
 from harena.jobs.benchmark.calibrations import Calibrations
 from harena.jobs.benchmark.direct_scores import DirectScores
+from harena.jobs.benchmark.elsewhere import ScoresElsewhere
 from harena.jobs.benchmark.job_acceptance import Acceptance, AcceptedJob, Sandboxes, ScoreScenario
 from harena.jobs.benchmark.job_admission import JobAdmission
 from harena.jobs.benchmark.job_answers import event_answer, job_answer, page_answer, results_answer
@@ -103,12 +104,14 @@ class BenchmarkJobs:
         score: ScoreScenario | None = None,
         load: LoadScenarios | None = None,
         images: BuildsFolders | None = None,
+        elsewhere: ScoresElsewhere | None = None,
         cores: int | None = None,
         memory_of_sandboxes: Callable[[], SandboxMemory | None] | None = None,
         post: Post | None = None,
     ) -> None:
         """`stores` stay open until `close` has returned. `isolates`: programs run behind a wall; `hides_warm_starts`:
-        see `Acceptance`; `images` builds those of task directories; `memory_of_sandboxes`: see `CapacityMonitor`.
+        see `Acceptance`; `images` builds those of task directories; `elsewhere` has the runs of
+        jobs that do not run on this machine; `memory_of_sandboxes`: see `CapacityMonitor`.
         `score`, `load`, `cores` (so many runs for each at one time, whatever the machine shows) and `post` are for
         tests; by default the scoring room, what `harena.jobs.capacity` says, and HTTP."""
         self._stores = stores
@@ -122,7 +125,7 @@ class BenchmarkJobs:
         self._slots = (
             self._capacity_monitor.slots if self._capacity_monitor else Slots(EXECUTING_PER_CORE * (cores or 1))
         )
-        self._admission = JobAdmission(config.limits_of, self._slots)
+        self._admission = JobAdmission(config.limits_of, self._slots, None if elsewhere is None else elsewhere.slots)
         self.stored_room = StoredRoom(config.limits_of, self._measures, clock)
         self.catalog = Catalog(self._catalog_store, clock, check_room=self.stored_room.check)
         self._acceptance = Acceptance(
@@ -141,6 +144,7 @@ class BenchmarkJobs:
             reader=self.catalog.reader,
             may_be_machine=self._admission.may_be_machine,
             images=images,
+            elsewhere=elsewhere,
             task_folders=TaskFolders(config.limits_of),
         )
         self.direct_scores = DirectScores(

@@ -34,6 +34,7 @@ from harena.core.spool import spool_folder
 from harena.core.task_archives import archive_of
 from harena.core.threads import SCENARIOS
 from harena.core.webhook_store import NewDelivery
+from harena.jobs.benchmark.elsewhere import ScoresElsewhere, chosen
 from harena.jobs.benchmark.job_builds import JobBuilds, unavailable
 from harena.jobs.benchmark.job_places import (
     Place,
@@ -142,6 +143,8 @@ class AcceptedJob:
     """runs that were under way when too many owners were lost; they are not among `tickets`"""
     after_loss: bool = False
     """the last owner was lost, not stopped: what runs next may be what ended it"""
+    elsewhere: ScoresElsewhere | None = None
+    """where its runs are scored; None = on this machine"""
     tasks: TaskFolder | None = None
     """task directories that images are built of; whoever has the job closes it when the job has ended here"""
 
@@ -188,6 +191,8 @@ class Acceptance:
     """which addresses that are not public networks of sandboxes may name; None = all"""
     may_be_machine: Callable[[str], Awaitable[bool]] | None = None
     """whether sandboxes of a workspace may have the profile `machine`; None = all may"""
+    elsewhere: ScoresElsewhere | None = None
+    """where runs may be scored beside this machine; None = nowhere"""
     images: BuildsFolders | None = None
     """what builds the images of task directories; None = nobody does"""
     task_folders: TaskFolders = field(default_factory=lambda: TaskFolders(None))
@@ -247,6 +252,7 @@ class Acceptance:
         kept = None if parts is None else await SCENARIOS.run(_pack_request, parts, spec.blueprint)
         scenarios = read.scenarios
         config = parsed.config
+        chosen(config.execution, self.elsewhere)
         total = len(scenarios) * config.attempts
         if not 0 < total <= MAX_RUNS:
             raise ValidationError(f"a benchmark job has 1 to {MAX_RUNS} runs; {parsed.name!r} would have {total}")
@@ -348,18 +354,19 @@ class Acceptance:
     ) -> AcceptedJob:
         lent = LentScenarios(scenarios)
         repeated = frozenset(config.retry_on) - {"platform"}
-        chosen = sampled(config.rescore_fraction, job.total, seed=job.id)
+        again = sampled(config.rescore_fraction, job.total, seed=job.id)
         return AcceptedJob(
             record=job,
             scenarios=lent,
             tickets=accepted,
-            score=rescoring(self._scorer(job.workspace, lent, spec, places, builds, config), chosen),
+            score=rescoring(self._scorer(job.workspace, lent, spec, places, builds, config), again),
             policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
             limits=spec.limits,
             held_bytes=await SCENARIOS.run(held_bytes_of, scenarios) if self.counts_memory else 0,
             priority=config.priority,
             run_timeout_seconds=await SCENARIOS.run(run_timeout, config, scenarios, builds.values()),
             timeout_seconds=config.job_timeout_seconds,
+            elsewhere=chosen(config.execution, self.elsewhere),
         )
 
     def _read(
@@ -424,6 +431,8 @@ class Acceptance:
 
     def _concurrency(self, config: JobConfig) -> int:
         """Runs of one job at one time, at most."""
+        if config.execution != "local":  # what there is elsewhere, its slots know
+            return config.concurrency
         return config.concurrency if self.cores is None else effective_concurrency(config.concurrency, self.cores)
 
     async def _places(
@@ -444,7 +453,10 @@ class Acceptance:
         builds: Mapping[Place, FolderBuild],
         config: JobConfig,
     ) -> Score:
+        elsewhere = chosen(config.execution, self.elsewhere)
         score_scenario = self.score or scoring_room()
+        if elsewhere is not None:
+            score_scenario = partial(elsewhere.score, workspace)
         sandboxes = self.sandboxes.source(workspace)
         require_trust = Trust(config.require_trust) if config.require_trust else None
 

@@ -29,10 +29,11 @@ RETRY_SECONDS = 5.0
 class JobAdmission:
     """Used from one event loop."""
 
-    def __init__(self, limits_of: LimitsOf | None, slots: Slots) -> None:
-        """`limits_of`: what a workspace may use; None = everything."""
+    def __init__(self, limits_of: LimitsOf | None, slots: Slots, elsewhere: Slots | None = None) -> None:
+        """`limits_of`: what a workspace may use; None = everything. `elsewhere`: the slots of other machines, of which
+        a workspace may have as many as of this one's."""
         self._limits_of = limits_of
-        self._slots = slots
+        self._slots = [slots] if elsewhere is None else [slots, elsewhere]
         self._coming: Counter[str] = Counter()
         """jobs that are being accepted"""
         self._coming_runs: Counter[str] = Counter()
@@ -47,7 +48,7 @@ class JobAdmission:
             yield
             return
         limits = await self._limits_of(workspace)
-        self._slots.allow(workspace, limits.runs)
+        self._allow(workspace, limits.runs)
         self._coming[workspace] += 1
         try:
             there_are = await store.count_jobs(workspace, states=OPEN_STATES) + self._coming[workspace] - 1
@@ -129,7 +130,7 @@ class JobAdmission:
         if self._limits_of is None:
             return limits
         ceilings = await self._limits_of(workspace)
-        self._slots.allow(workspace, ceilings.runs)
+        self._allow(workspace, ceilings.runs)
         if ceilings.runs == 0:
             raise LimitExceededError(
                 f"the workspace {workspace} may have no runs under way (runs): ask for some (harena workspaces set)",
@@ -145,4 +146,8 @@ class JobAdmission:
         """Find how many runs these may have under way now. Raises PlatformError."""
         if self._limits_of is not None:
             for workspace in workspaces:
-                self._slots.allow(workspace, (await self._limits_of(workspace)).runs)
+                self._allow(workspace, (await self._limits_of(workspace)).runs)
+
+    def _allow(self, workspace: str, most: int | None) -> None:
+        for slots in self._slots:
+            slots.allow(workspace, most)

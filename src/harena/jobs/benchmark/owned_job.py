@@ -53,7 +53,7 @@ class OwnedJob:
             journal=self._journal,
             policy=job.policy,
             clock=clock,
-            slots=slots,
+            slots=slots if job.elsewhere is None else job.elsewhere.slots,
             priority=job.priority,
             workspace=self.workspace,
             limits=job.limits,
@@ -176,7 +176,7 @@ class OwnedJob:
         state = JobState(self._job.record.state)
         try:
             state = self._begin(state)
-            state = check_job_transition(state, await self._execution.run())
+            state = check_job_transition(state, await self._executed())
             error = self._execution.error
         except Exception as fault:  # noqa: BLE001 - a bug of ours must end the job as failed, not leave it running
             # an end that leaves runs open would be wrong: the next node goes on with their cancellation
@@ -190,6 +190,15 @@ class OwnedJob:
             await self._job.tasks.close()
         self._let_go()
         self.tell()
+
+    async def _executed(self) -> JobState:
+        if (elsewhere := self._job.elsewhere) is None:
+            return await self._execution.run()
+        await elsewhere.begin()
+        try:
+            return await self._execution.run()
+        finally:
+            await elsewhere.end()
 
     def _let_go(self) -> None:
         """A job has as many scenarios as its request had room for, and one that could not be recorded is known here

@@ -10,6 +10,7 @@ import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,9 +19,13 @@ from safetensors.torch import save as safetensors_bytes
 from harena.cluster.connection import shared
 from harena.cluster.workers import Worker, WorkerLostError, Workers, split_evenly
 from harena.core.errors import PlatformError
+from harena.core.records.training_plans import LossSpec
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalTrainer
 from harena.training.engines.policy_folder import trained_weights
+from harena.training.engines.shared_gradients import Part, add_gradients, together
+from harena.training.loop.batch import TrainingBatch
+from harena.training.ports import LossReport
 from harena.training.rollouts.rollout import Policy, RolloutRequest
 from harena.training.rollouts.trajectory import Reward, Sampled, SampleRequest, Sampling, Trajectory
 
@@ -28,10 +33,14 @@ from harena.training.rollouts.trajectory import Reward, Sampled, SampleRequest, 
 class RayEngine(LocalTrainer):
     """Implements `Engine`: trains in this process, and samples on workers of a cluster."""
 
-    def __init__(self, model: Any, tokenizer: Any, *, workers: Workers, **settings: Any) -> None:
-        """`workers` are of the class `RolloutWorker`, and hold the same policy; `settings` as of LocalTrainer."""
+    def __init__(
+        self, model: Any, tokenizer: Any, *, workers: Workers, data_parallel: bool = False, **settings: Any
+    ) -> None:
+        """`workers` are of the class `RolloutWorker`, and hold the same policy; `data_parallel`: they compute parts of
+        each step's gradient, too. `settings` as of LocalTrainer."""
         super().__init__(model, tokenizer, **settings)
         self._workers = workers
+        self._data_parallel = data_parallel
         self._version = 0
         self._asking: set[asyncio.Task[None]] = set()
 
@@ -50,6 +59,37 @@ class RayEngine(LocalTrainer):
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
         return futures
+
+    async def forward_backward(self, batch: TrainingBatch, loss: LossSpec | None) -> LossReport:
+        """Add the gradient of the batch's loss; in parallel with the workers where that is asked for, each with a part
+        of the rows. A part whose worker is lost is computed by another one. Raises TrainingError."""
+        parts = split_evenly(batch.rows, 1 + len(self._workers.live)) if self._data_parallel else [[*batch.rows]]
+        own, *others = (TrainingBatch(rows=tuple(rows), denominator=batch.denominator) for rows in parts)
+        asked = [
+            asyncio.ensure_future(self._part(worker, other, loss))
+            for worker, other in zip([*self._workers.live], others, strict=False)
+        ]
+        try:
+            reports = [await super().forward_backward(own, loss)]
+            for future in asked:  # in order: sums of floats depend on it
+                part: Part = await future
+                await self._on_thread(partial(add_gradients, self._model, part.gradients))
+                reports.append(part.report)
+        except BaseException:  # raised again: what has arrived of this step's gradient is no part of the next
+            for future in asked:
+                future.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+            self._optimizer.zero_grad()
+            raise
+        return together(reports)
+
+    async def _part(self, worker: Worker, batch: TrainingBatch, loss: LossSpec | None) -> Part:
+        part: Part
+        try:
+            part = await self._workers.ask(worker, "gradients", batch, loss, self._version)
+        except WorkerLostError:
+            part = await self._workers.ask_any("gradients", batch, loss, self._version)
+        return part
 
     async def close(self) -> None:
         """End the training thread. The workers are whoever's who made them."""

@@ -15,11 +15,14 @@ from typing import Any, TypeVar
 
 from harena.cluster.workers import Refused, node_name
 from harena.core.errors import HarenaError, PlatformError
+from harena.core.records.training_plans import LossSpec
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
 from harena.training.engines.published_sampler import PublishedSampler
+from harena.training.engines.shared_gradients import GradientTrainer, Part
 from harena.training.engines.tokenizer import LocalTokenizer
 from harena.training.environments.tasks import Task
+from harena.training.loop.batch import TrainingBatch
 from harena.training.loop.pauses import platform_works
 from harena.training.rewards import Overlong, reward_recipe
 from harena.training.rollouts.recipes import rollouts_of
@@ -46,6 +49,10 @@ class RolloutWork:
     overlong: Overlong = field(default_factory=Overlong)
     most_at_once: int | None = None
     """episodes of one worker that may have a sandbox at one time; None = all"""
+    data_parallel: bool = False
+    """it computes parts of each step's gradient, too"""
+    keep_reference: bool = False
+    """gradients need the weights before the first step"""
     environ: Mapping[str, str] = field(default_factory=dict)
     """variables that the worker's own node of sandboxes reads"""
 
@@ -72,6 +79,9 @@ class RolloutWorker:
         self._tokenizer = LocalTokenizer(work.tokenizer)
         self._sampler = PublishedSampler(work.model, pad_token=self._tokenizer.pad_token)
         self.context_length = self._sampler.context_length
+        self._trainer: GradientTrainer | None = None
+        if work.data_parallel:
+            self._trainer = GradientTrainer(work.model, work.tokenizer, keep_reference=work.keep_reference)
         self._rollouts: Rollouts | None = None
         self._policies: dict[tuple[Sampling, bool], Policy] = {}
         self._batches: dict[str, list[asyncio.Task[Trajectory]]] = {}
@@ -106,7 +116,15 @@ class RolloutWorker:
 
     async def publish(self, weights: bytes, version: int) -> Refused | None:
         """Sample from these weights from the next token on."""
+        if self._trainer is not None:
+            await self._trainer.take(weights, version)
         return await _refusing(asyncio.to_thread(self._sampler.publish, weights, version))
+
+    async def gradients(self, batch: TrainingBatch, loss: LossSpec | None, version: int) -> Part | Refused:
+        """Compute the gradient of some of a step's rows, for the weights of this version."""
+        if self._trainer is None:
+            return Refused(PlatformError("a worker that computes no gradients was asked for one", step="learner"))
+        return await _refusing(self._trainer.part(batch, loss, version))
 
     async def rollouts(
         self, batch: str, requests: Sequence[RolloutRequest], sampling: Sampling, lockstep: bool

@@ -24,7 +24,8 @@ Defaults, where a request leaves a number out:
                          exact_match_v1, else row_reward_v1 (which is refused)
                          in a world world_episode_v1, by world_reward (heuristic_v1), with 8 turns
     extract              of code_tests_v1, where the model has a chat template: fenced
-    execution_mode       sync; of backend `ray` async, which is one_step_off_async; its colocated is sync
+    execution_mode       sync; of backend `ray` async, which is one_step_off_async; its colocated is sync, its
+                         distributed is async, and the workers compute parts of each step's gradient
     buffer_size          batch_size; a larger one lets groups be staler, by a step for each batch_size
     num_rollout_workers  as many as the nodes of the Ray cluster have slots for
     max_sequence_length  2048, and no more than the model has; too_long left
@@ -207,6 +208,7 @@ def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts,
         backend="ray" if on_cluster else "local",
         rollout_workers=config.num_rollout_workers,
         buffer_size=config.buffer_size,
+        data_parallel=on_cluster and config.execution_mode == "distributed",
     )
 
 

@@ -220,8 +220,6 @@ def _modes(config: Config, backend: str) -> Iterator[str]:
 def _modes_of_cluster(config: Config) -> Iterator[str]:
     mode, staleness = config.get("execution_mode", "async"), _number(config, "max_steps_off_policy")
     buffer, groups = _number(config, "buffer_size"), _number(config, "batch_size")
-    if mode == "distributed":
-        yield "execution_mode: 'distributed' has learners on several nodes, and there is one: use async or colocated"
     if mode in ("colocated", "sync"):
         for name in ("max_steps_off_policy", "staleness_policy", "buffer_size"):
             if name in config:

@@ -9,7 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 from harena.cluster.address import cluster_address
-from harena.cluster.connection import connect, shared, slots
+from harena.cluster.connection import connect, room, shared
 from harena.cluster.workers import Workers
 from harena.core import settings
 from harena.core.errors import ValidationError
@@ -23,17 +23,19 @@ _OF_WORKERS = (settings.WORKSPACE_LIMITS, settings.TRAINING_MEMORY_BYTES)
 class JobOnCluster:
     """What one job has of a cluster. `open`, then `engine`, then `rollouts`; `close` at the end."""
 
-    def __init__(self, count: int, on_change: Callable[[str], object]) -> None:
+    def __init__(self, count: int, least: int, on_change: Callable[[str], object]) -> None:
         self._work: Any = None
-        self._model: Any = None
-        self._tokenizer: Any = None
+        self._least = least
+        self._given: dict[str, Any] = {}
         self._workers = Workers(RolloutWorker, lambda: (self._work,), count, on_change=on_change)
         self._rollouts: RayRollouts | None = None
-        self._engine: RayEngine | None = None
 
     @classmethod
-    async def open(cls, count: int | None, on_change: Callable[[str], object]) -> JobOnCluster:
-        """Join the cluster, for so many workers; None = as many as its nodes have slots for. `on_change` is told in a
+    async def open(
+        cls, count: int | None, on_change: Callable[[str], object], *, goes_on: bool = False
+    ) -> JobOnCluster:
+        """Join the cluster, for so many workers; None = as many as its nodes have slots for. A job that `goes_on` does
+        so with what there is, since nodes may have been lost meanwhile; others join later. `on_change` is told in a
         sentence of workers that are lost and that join. Raises ValidationError where the cluster has not the slots that
         the job asks for, PlatformError."""
         address = cluster_address()
@@ -43,34 +45,42 @@ class JobOnCluster:
                 "runs, and retry the job"
             )
         await asyncio.to_thread(connect, address)
-        there = await asyncio.to_thread(slots)
+        there = (await asyncio.to_thread(room)).slots
         wanted = count or there
-        if wanted > there:
+        if wanted > there and not goes_on:
             raise ValidationError(
                 f"config.num_rollout_workers: {wanted}, and the nodes of the Ray cluster have {there} slots: ask for "
                 "fewer, or add nodes"
             )
-        return cls(wanted, on_change)
+        return cls(wanted, min(wanted, there), on_change)
 
     @property
     def count(self) -> int:
         """Workers of this job."""
         return self._workers.count
 
-    def engine(self, model: Any, tokenizer: Any, **given: Any) -> RayEngine:
-        """The engine that trains this model, and samples on the workers."""
-        self._model, self._tokenizer = deepcopy(model).to("cpu"), tokenizer
-        self._engine = RayEngine(model, tokenizer, workers=self._workers, **given)
-        return self._engine
+    def engine(
+        self, model: Any, tokenizer: Any, *, data_parallel: bool = False, keep_reference: bool = False, **given: Any
+    ) -> RayEngine:
+        """The engine that trains this model, and samples on the workers; `data_parallel`: they compute parts of each
+        step's gradient. `given` are other settings of `RayEngine`."""
+        self._given.update(
+            model=deepcopy(model).to("cpu"),
+            tokenizer=tokenizer,
+            data_parallel=data_parallel,
+            keep_reference=keep_reference,
+        )
+        both = {"data_parallel": data_parallel, "keep_reference": keep_reference}
+        return RayEngine(model, tokenizer, workers=self._workers, **both, **given)
 
     async def rollouts(self, *, single_turn: bool, **work: Any) -> RayRollouts:
         """Start the workers, and give what has them make rollouts; `work` are fields of `RolloutWork`. Raises
         HarenaError where no worker can be made."""
         environ = {one.name: text for one in _OF_WORKERS if (text := one.read(os.environ)) is not None}
-        made = RolloutWork(model=self._model, tokenizer=self._tokenizer, environ=environ, **work)
+        made = RolloutWork(**self._given, environ=environ, **work)
         self._work = await asyncio.to_thread(shared, made)
-        self._model = None
-        await self._workers.start()
+        self._given.clear()  # the object store has it now
+        await self._workers.start(self._least)
         self._rollouts = RayRollouts(self._workers, single_turn=single_turn)
         return self._rollouts
 

@@ -45,6 +45,7 @@ from harena.training.worker.sft import learn_rows
 if TYPE_CHECKING:
     from harena.training.worker.on_cluster import JobOnCluster
 
+LEDGER_FILE = "ledger.sqlite"
 SAMPLES = 8
 """rollouts of a step that are kept for people to read"""
 TOLD_ROLLOUTS = 2
@@ -74,10 +75,16 @@ async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
         work.tell(TrainingEventKind.LOG, said, level="warning" if "lost" in said else "info")
 
     model, tokenizer = await asyncio.to_thread(open_model, work.resolved, plan.tuning, seed=plan.seed)
-    cluster = await JobOnCluster.open(plan.rollout_workers, changed)
+    goes_on = (work.folder / LEDGER_FILE).exists()
+    cluster = await JobOnCluster.open(plan.rollout_workers, changed, goes_on=goes_on)
     try:
-        keep = plan.loss.needs_reference
-        on_cluster = cluster.engine(model, tokenizer, device=device_here(), keep_reference=keep)
+        on_cluster = cluster.engine(
+            model,
+            tokenizer,
+            device=device_here(),
+            data_parallel=plan.data_parallel,
+            keep_reference=plan.loss.needs_reference,
+        )
         return await _trained(work, plan, on_cluster, cluster)
     finally:
         await cluster.close()
@@ -120,8 +127,8 @@ async def _trained(
             **made,
         )
         rollouts, probe = on_cluster, on_cluster.platform_works
-        work.tell(TrainingEventKind.LOG, f"{counted(cluster.count, 'rollout worker')} of the Ray cluster are ready")
-    ledger = Ledger(work.folder / "ledger.sqlite")
+        work.tell(TrainingEventKind.LOG, f"rollouts are made by {counted(cluster.count, 'worker')} of the Ray cluster")
+    ledger = Ledger(work.folder / LEDGER_FILE)
     telling = _EventsOfLoop(work, ledger, {row.id: row.prompt for row in rows})
     loop = RLLoop(
         engine,

@@ -1,4 +1,4 @@
-"""A Ray cluster of several raylets on this machine, for one module of tests: loopback only, small, no dashboard."""
+"""A Ray cluster of several raylets on this machine, for measures and tests: loopback only, small, no dashboard."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ class LocalCluster:
     def __init__(self, cluster: Any) -> None:
         self._cluster = cluster
         self.nodes: list[Any] = []
+        """raylets that have slots, beside the head"""
 
     @property
     def address(self) -> str:
+        """Where its head listens."""
         return str(self._cluster.address)
 
     def add(self, slots: int = 1) -> None:
+        """One more raylet, with so many slots."""
         size = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "node_ip_address": LOOPBACK}
         self.nodes.append(self._cluster.add_node(**size, resources={SLOTS: slots}))
 
@@ -50,7 +53,7 @@ def local_cluster(nodes: int, slots: int = 1) -> Iterator[LocalCluster]:
     os.environ.update(OF_RAY)
     ray_constants.ENABLE_RAY_CLUSTER = False  # the variable was read when Ray was imported
     head = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False}
-    cluster = Cluster(initialize_head=True, head_node_args={**head, "node_ip_address": LOOPBACK})
+    cluster: Any = Cluster(initialize_head=True, head_node_args={**head, "node_ip_address": LOOPBACK})
     made = LocalCluster(cluster)
     try:
         for _ in range(nodes):
