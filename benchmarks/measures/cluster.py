@@ -30,8 +30,8 @@ from benchmarks.ray_cluster import LocalCluster, local_cluster
 
 WORKERS = (1, 2, 4)
 GROUPS, GROUP_SIZE = 8, 8
-RUNS, SLEEP_SECONDS = 4, 1.0
-SCALING_STEPS = 3
+RUNS, SLEEP_SECONDS = 4, 4.0
+SCALING_STEPS = 2
 LAST = 10
 """steps at the end whose mean reward is the final one"""
 STEPS_A_KILL = 3
