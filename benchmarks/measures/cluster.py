@@ -174,8 +174,8 @@ async def _killed(cluster: LocalCluster, kills: int) -> dict[str, Any]:
             return
         await workers.whole()
         killed += 1
-        await asyncio.to_thread(cluster.lose)
-        await asyncio.to_thread(cluster.add)
+        cluster.lose()
+        cluster.add()  # Ray wants the main thread for it, so the loop stands still meanwhile
 
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "ledger.sqlite"
