@@ -18,6 +18,7 @@ from benchmarks.measures import (
     images,
     latency,
     learning,
+    learning_worlds,
     life,
     neighbours,
     orchestration,
@@ -63,6 +64,7 @@ _ORDER = (
     "training-latency",
     "cluster",
     "worlds",
+    "learning-worlds",
 )
 
 _RENDER: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
@@ -89,6 +91,7 @@ _RENDER: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "training-latency": ("Training while rewards are waited for", training_latency.render),
     "cluster": ("Training over a Ray cluster", cluster.render),
     "worlds": ("Worlds made, searched and played", worlds.render),
+    "learning-worlds": ("What a policy learns of worlds that it never saw", learning_worlds.render),
 }
 
 

@@ -21,6 +21,7 @@ from benchmarks.measures import (
     images,
     latency,
     learning,
+    learning_worlds,
     life,
     neighbours,
     orchestration,
@@ -119,6 +120,7 @@ MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] 
         neighbours.measure(seed=asked.seed, pairs=asked.pairs, claims=asked.claims, names=asked.behaviours),
     ),
     "worlds": lambda asked: ("worlds", worlds.measure(steps=asked.steps)),
+    "learning-worlds": lambda asked: ("learning-worlds", learning_worlds.measure(runs=asked.runs, seeds=asked.seeds)),
     "ablations": _ablations,
     "learning": _learning,
 }
@@ -150,6 +152,7 @@ ALL: tuple[tuple[str, ...], ...] = (
     ("training-latency",),
     ("cluster",),
     ("worlds",),
+    ("learning-worlds",),
 )
 """what `all` runs, each in a process of its own"""
 
@@ -224,6 +227,7 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_jobs(measures, saving)
     _add_learning(measures, saving)
+    _add_learning_worlds(measures, saving)
     _add_training(measures, saving)
     one = measures.add_parser("worlds", parents=[saving], help="how fast worlds are made, searched and played")
     one.add_argument("--steps", type=_positive, default=300_000)
@@ -286,6 +290,14 @@ def _add_learning(
     one.add_argument("--seeds", type=int, nargs="+", help="these instead")
     one.add_argument("--compare", action="store_true", help="with the control, and SFT on verified samples")
     one.add_argument("--threads", type=_positive, default=2, help="of torch")
+
+
+def _add_learning_worlds(
+    measures: argparse._SubParsersAction[argparse.ArgumentParser], saving: argparse.ArgumentParser
+) -> None:
+    one = measures.add_parser("learning-worlds", parents=[saving], help="whether a policy learns to explore worlds")
+    one.add_argument("--runs", type=_positive, default=5, help="as many seeds are drawn")
+    one.add_argument("--seeds", type=int, nargs="+", help="these instead")
 
 
 def _add_training(

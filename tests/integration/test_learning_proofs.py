@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import random
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -12,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 import torch
 
@@ -179,3 +181,18 @@ def test_a_proof_goes_through_its_stages(
     judge = [sys.executable, str(EXAMPLES / "judge_exported_model.py"), str(tmp_path / "out")]
     asked = subprocess.run(judge, capture_output=True, text=True, timeout=110, check=True)
     assert "of 20 held-out prompts" in asked.stdout
+
+
+def test_a_policy_learns_worlds_that_it_never_saw(examples: None) -> None:
+    """A few updates of the proof's own, and their control: a random player never reaches the goal in time."""
+    import learn_worlds
+
+    worlds = [learn_worlds.drawn_world(2**30 + seed, "small") for seed in range(20)]
+    reached = {}
+    for name, shuffled in (("policy", False), ("control", True)):
+        weights, _curve = learn_worlds.learn(0, 20, shuffled=shuffled)
+        reached[name] = learn_worlds.judged(weights, worlds, random.Random(1))["reached"]
+    nothing = np.zeros(len(learn_worlds.FEATURES))
+    reached["random"] = learn_worlds.judged(nothing, worlds, random.Random(1))["reached"]
+    assert reached["policy"] > 0.4
+    assert max(reached["control"], reached["random"]) < 0.2
