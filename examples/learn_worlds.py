@@ -185,7 +185,7 @@ def _share(times: int) -> float:
 
 def play(world: World, weights: np.ndarray, draw: random.Random, most_steps: int) -> Played:
     """One episode of the policy."""
-    memory, notes = begun(world.network, Draws("policy", draw.random())), Notes(world.network)
+    memory, notes = begun(world.network, Draws("policy", draw.randrange(2**30))), Notes(world.network)
     gradient = np.zeros(len(FEATURES))
     steps, reached = 0, False
     while steps < most_steps and not reached:

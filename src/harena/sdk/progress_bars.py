@@ -101,7 +101,7 @@ class _NotebookBar:
         self._handle: Any = None
 
     def draw(self, look: Look) -> None:
-        from harena.core.records.html_views import progress_bar
+        from harena.core.html_views import progress_bar
 
         counted = f"{look.done}/{look.total or '?'}"
         picture = {"text/html": progress_bar(look.name, look.done, look.total, f"{counted} {look.told}")}

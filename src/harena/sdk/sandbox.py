@@ -466,7 +466,7 @@ class Sandbox(FileVerbs):
         """What a notebook shows: what is known of it without asking."""
         import html
 
-        from harena.core.records.html_views import fields_table
+        from harena.core.html_views import fields_table
 
         handle = None if self._lifecycle.portal.inherited else self._lifecycle.handle
         if handle is None:

@@ -17,8 +17,8 @@ from test_sdk_results import ODD, run
 from fake_answers import filled
 from harena import Sandbox, benchmark_jobs
 from harena.core.errors import SandboxTimeoutError, ValidationError
+from harena.core.html_views import MOST_ROWS
 from harena.core.records.benchmark_jobs import BenchmarkJob, BenchmarkResults
-from harena.core.records.html_views import MOST_ROWS
 from harena.core.records.training_jobs import TrainingMetrics
 from harena.sdk import progress_bars
 from harena.sdk.progress_bars import Look

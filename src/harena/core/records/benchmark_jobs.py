@@ -420,12 +420,12 @@ class BenchmarkResults(Record):
 
     def to_pandas(self) -> Any:
         """The runs as a `pandas.DataFrame`, a row for each. Raises ValidationError where pandas is not installed."""
-        from harena.core.records.data_frames import data_frame
+        from harena.core.data_frames import data_frame
 
         return data_frame(self.to_rows())
 
     def _repr_html_(self) -> str:
-        from harena.core.records.html_views import MOST_ROWS, coloured, table, text
+        from harena.core.html_views import MOST_ROWS, coloured, table, text
 
         summary = self.summary
         mean = "" if summary.mean_score is None else f", mean score {summary.mean_score:.3f}"

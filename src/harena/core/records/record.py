@@ -147,7 +147,7 @@ class Record:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a table of the fields."""
-        from harena.core.records.html_views import fields_table
+        from harena.core.html_views import fields_table
 
         values = {name: getattr(self, name) for name in self}
         return fields_table(

@@ -218,12 +218,12 @@ class TrainingMetrics(Record):
 
     def to_pandas(self) -> Any:
         """The rows of `to_rows` as a `pandas.DataFrame`. Raises ValidationError where pandas is not installed."""
-        from harena.core.records.data_frames import data_frame
+        from harena.core.data_frames import data_frame
 
         return data_frame(self.to_rows())
 
     def _repr_html_(self) -> str:
-        from harena.core.records.html_views import curves
+        from harena.core.html_views import curves
 
         series: dict[str, tuple[list[float], list[float]]] = {}
         for row in self.to_rows():
