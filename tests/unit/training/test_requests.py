@@ -320,6 +320,7 @@ def test_backend_ray_is_a_cluster_where_there_is_one(config: dict[str, Any], sta
         ({"execution_mode": "colocated", "buffer_size": 1}, "config.buffer_size: in execution_mode 'colocated' learn"),
         ({"max_steps_off_policy": 1, "batch_size": 4, "buffer_size": 5}, "config.buffer_size: max_steps_off_policy al"),
         ({"offline": True, "prompt_dataset_ref": None, "trajectory_dataset_refs": ["t"]}, "config.offline: backend 'r"),
+        ({"algorithm": "ppo", "critic": True}, "config.critic: jobs over a Ray cluster have none"),
     ],
 )
 def test_what_a_cluster_cannot_do_is_said(config: dict[str, Any], says: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -19,9 +19,10 @@ class PublishedSampler:
     """Samples from the newest weights that arrived. Used from one event loop; `publish` from any thread, one call at a
     time."""
 
-    def __init__(self, model: Any, *, pad_token: int) -> None:
+    def __init__(self, model: Any, *, pad_token: int, decode: Callable[[list[int]], str] | None = None) -> None:
         """`model` is a causal language model, or a peft model over one, whose parameters ask for gradients where they
-        are trained elsewhere."""
+        are trained elsewhere. `decode` makes text of tokens, for texts that end an answer; None = no request has
+        some."""
         self.model = model
         self.context_length = int(model.config.max_position_embeddings)
         self._sampler = SamplerThread(
@@ -29,6 +30,7 @@ class PublishedSampler:
             new_cache=lambda: new_cache(model.config),
             pad_token=pad_token,
             device=next(model.parameters()).device,
+            decode=decode,
         )
 
     @property

@@ -77,7 +77,7 @@ class RolloutWorker:
         os.environ.update(work.environ)
         self._work = work
         self._tokenizer = LocalTokenizer(work.tokenizer)
-        self._sampler = PublishedSampler(work.model, pad_token=self._tokenizer.pad_token)
+        self._sampler = PublishedSampler(work.model, pad_token=self._tokenizer.pad_token, decode=self._tokenizer.decode)
         self.context_length = self._sampler.context_length
         self._trainer: GradientTrainer | None = None
         if work.data_parallel:

@@ -256,6 +256,8 @@ def _critic(config: Config, backend: str) -> Iterator[str]:
         yield "advantage: with a critic each token has its own; leave it out"
     if config.get("offline") is True:
         yield "critic: an offline job has none; leave it out"
+    if backend == _CLUSTER:
+        yield "critic: jobs over a Ray cluster have none; leave it out, or send backend 'local'"
 
 
 def _sync(config: Config, backend: str) -> Iterator[str]:
