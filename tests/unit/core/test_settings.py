@@ -9,9 +9,10 @@ from harena.core import settings
 
 ROOT = Path(__file__).parents[3]
 NAME = re.compile(r"HARENA_[A-Z_]+")
-NOT_READ = {"HARENA_FAKE_EXEC", "HARENA_END"}
-"""words that only look like names of environment variables: a mark that the fake runtime finds in programs, and the end
-of a program that a shell reads"""
+NOT_READ = {"HARENA_FAKE_EXEC", "HARENA_END", "HARENA_COMPLETE", "HARENA_HOST", "HARENA_SERVE_OPTIONS"}
+"""words that only look like names of environment variables that harena reads: a mark that the fake runtime finds in
+programs, the end of a program that a shell reads, a part of the one by which a shell asks to complete a word, and what
+the files in deploy/ read, from which services are started"""
 
 
 def constants(path: Path) -> Iterator[str]:

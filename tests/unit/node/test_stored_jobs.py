@@ -213,7 +213,6 @@ async def test_a_calibration_without_a_report_says_why(tmp_path: Path) -> None:
         ({"scenarios": BATCH, "gold_runs": "5"}, "gold_runs must be"),
         ({"scenarios": BATCH, "config": {"concurency": 1}}, "concurency"),
         ({"scenarios": BATCH, "config": [1]}, "config"),
-        ({"scenarios": PROBLEMS}, "problems only"),
         ({"scenarios": {"problems": [], "scenarios": [{**RIGHT, "honeypot": True}]}}, "problem"),
     ],
 )

@@ -93,7 +93,7 @@ class Server:
         """The answer begins before the request is read, and ends when it may."""
         self.seen: list[tuple[str, bytes]] = []
         self.state = SimpleNamespace(
-            harena=SimpleNamespace(connections=Connections(64), parsing_turns=ParsingTurns()), spec=None
+            harena=SimpleNamespace(connections=Connections(64), parsing_turns=ParsingTurns(), greetings=None), spec=None
         )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
