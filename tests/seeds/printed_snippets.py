@@ -14,21 +14,26 @@ AVIATO, COREWEAVE, RUNLOOP = "aviato-rl-guide", "coreweave-sandboxes-rl", "runlo
 SEEDS = (AVIATO, COREWEAVE, RUNLOOP)
 """the fourth, dreadnode-hosted-training, prints no line of code"""
 
+_SCRIPTS = "tests/integration/test_rl_training_examples.py"
 ELSEWHERE = {
     (RUNLOOP, 23): "ts/test/package.test.ts",
     (RUNLOOP, 73): "ts/test/package.test.ts",
+    (COREWEAVE, 108): f"{_SCRIPTS}::test_reward_function",
+    (COREWEAVE, 210): f"{_SCRIPTS}::test_trl_trains_for_ten_steps",
+    (COREWEAVE, 427): f"{_SCRIPTS}::test_art_dry_run",
+    (COREWEAVE, 495): f"{_SCRIPTS}::test_art_rolls_out_step_by_step",
+    (COREWEAVE, 507): f"{_SCRIPTS}::test_art_rolls_out_step_by_step",
 }
-"""snippet -> the test outside of this folder that runs it"""
+"""snippet -> the test outside of this folder that runs it; those with ART where HARENA_TEST_ART_PYTHON names a Python
+that has it"""
+_NO_KEYS = (
+    "it needs keys of OpenAI or Tinker, or a GPU; the script that it belongs to is examples/rl_training/art/train.py"
+)
 NOT_THERE = {
-    (COREWEAVE, 108): "the example script is not in this repository",
-    (COREWEAVE, 210): "the example script is not in this repository",
-    (COREWEAVE, 413): "keys of OpenAI, Tinker and W&B for the example with ART, which is not in this repository",
-    (COREWEAVE, 418): "the example with ART is not in this repository",
-    (COREWEAVE, 425): "the example with ART is not in this repository, and this backend needs a GPU",
-    (COREWEAVE, 427): "the example with ART is not in this repository",
-    (COREWEAVE, 478): "the example with ART is not in this repository",
-    (COREWEAVE, 495): "the example with ART is not in this repository",
-    (COREWEAVE, 507): "the example with ART is not in this repository",
+    (COREWEAVE, 413): _NO_KEYS,
+    (COREWEAVE, 418): "packages of the example with ART, which no test installs",
+    (COREWEAVE, 425): "packages of the example with ART for a GPU, which no test installs",
+    (COREWEAVE, 478): _NO_KEYS,
 }
 """snippet -> why nothing runs it"""
 

@@ -31,8 +31,9 @@ def test_each_snippet_is_run_or_listed() -> None:
     ways = [set(lines_that_tests_name()), set(ELSEWHERE), set(NOT_THERE)]
     assert set().union(*ways) == printed
     assert sum(map(len, ways)) == len(printed)
-    for file in ELSEWHERE.values():
-        assert "rft-epoch-42-reward-signals" in (ROOT / file).read_text()
+    for test in ELSEWHERE.values():
+        file, _, name = test.partition("::")
+        assert (f"def {name}(" if name else "rft-epoch-42-reward-signals") in (ROOT / file).read_text()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
