@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -11,7 +11,7 @@ from safetensors.torch import load as read_safetensors
 
 from harena.training.engines.cache import new_cache
 from harena.training.engines.policy_folder import check_weights
-from harena.training.engines.sampler import SamplerThread, SamplingCopy
+from harena.training.engines.sampler import Decode, SamplerThread, SamplingCopy
 from harena.training.rollouts.trajectory import Sampled, SampleRequest
 
 
@@ -19,7 +19,7 @@ class PublishedSampler:
     """Samples from the newest weights that arrived. Used from one event loop; `publish` from any thread, one call at a
     time."""
 
-    def __init__(self, model: Any, *, pad_token: int, decode: Callable[[list[int]], str] | None = None) -> None:
+    def __init__(self, model: Any, *, pad_token: int, decode: Decode | None = None) -> None:
         """`model` is a causal language model, or a peft model over one, whose parameters ask for gradients where they
         are trained elsewhere. `decode` makes text of tokens, for texts that end an answer; None = no request has
         some."""
