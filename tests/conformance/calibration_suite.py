@@ -100,7 +100,7 @@ class CalibrationConformance:
             ({"scenarios": SOLVED, "gold_runs": 1}, "gold_runs"),
             ({"scenarios": [{"id": 3}]}, "id"),
             ({"scenarios": [], "repeats": 3}, "repeats"),
-            ({"scenarios": {"problems": [{"id": "p"}]}}, "problems only"),
+            ({"scenarios": {"problems": [{"id": "p"}]}}, "`scoring` is required"),
         ):
             with pytest.raises(ValidationError, match=says):
                 await operations.create_calibration(request)

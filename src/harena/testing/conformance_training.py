@@ -228,7 +228,7 @@ class TrainingConformance:
         good = asked(prompts)
         for more, says in (
             ({"reward_recipe": {"name": "code_tests_v1", "params": {"blueprint_id": "none"}}}, "no blueprint 'none'"),
-            ({"stop": ["two tokens"]}, "config.stop: 'two tokens'"),
+            ({"stop": ["end", "\u6f22"]}, "config.stop: '\u6f22'"),
         ):
             with pytest.raises(ValidationError, match=says):
                 await operations.create_training_job(good | {"config": {**good["config"], **more}})

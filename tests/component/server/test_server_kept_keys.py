@@ -35,6 +35,8 @@ BODIES: Mapping[str, Any] = {
     "benchmark_jobs_create": {"name": "large", "scenarios": [{**GOOD, "metadata": {"a": "x" * 50_000}}]},
     "training_jobs_create": {"recipe": "sft", "config": {"a": "x" * 50_000}},
     "keys_create": {"name": "x" * 64, "scopes": ["read"]},
+    "world_manifests_create": {"name": "large", "preset": "enterprise"},
+    "world_jobs_create": {"world": "given", "count": 100},
 }
 """by id of an operation: a request whose answer, or what is made of it, is large. A new noun is added here."""
 REFUSED = {"training_jobs_create": 422, "catalog_calibrate": 501}
@@ -61,6 +63,7 @@ async def test_a_key_keeps_no_answer(tmp_path: Path, row: Operation[..., Any]) -
         async with aiohttp.ClientSession(made.url, headers=headers) as http:
             await http.post("/v1/scenarios", json={"name": "given", "scenarios": [GOOD]})
             await http.post("/v1/benchmark_job_defs", json={"name": "given", "request": {"name": "run"}})
+            await http.post("/v1/world_manifests", json={"name": "given"})
             empty = size_of(made.state.idempotency)
 
             async def ask() -> tuple[int, Any]:

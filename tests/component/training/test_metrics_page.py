@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from small_engine import new_policy
 
 from harena.core.records.training_plans import LossSpec
 from harena.training.data.prompts import PromptRow
+from harena.training.engines.critic import CriticEngine
 from harena.training.engines.local import LocalEngine
 from harena.training.loop.algorithms import loss_spec
 from harena.training.loop.batch import TrainingRow
@@ -21,7 +23,11 @@ from harena.training.rollouts.trajectory import Reward, RewardValidity, Sampling
 SFT_HEADING = "## Metrics of an SFT job"
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "training-metrics.md"
 ROWS = [PromptRow(id=f"p{number}", prompt="add 3>"[: 3 + number % 2]) for number in range(4)]
-LOSSES = [LossSpec(kl_coefficient=0.1), loss_spec("grpo", max_steps_off_policy=1, correction="decoupled")]
+LOSSES = [
+    LossSpec(kl_coefficient=0.1),
+    loss_spec("grpo", max_steps_off_policy=1, correction="decoupled"),
+    loss_spec("ppo", max_steps_off_policy=0, critic=True),
+]
 
 
 class Some:
@@ -50,9 +56,8 @@ async def test_the_page_is_whole(engines: Callable[..., LocalEngine]) -> None:
     for loss in LOSSES:
         sampling = Sampling(max_new_tokens=4, stop_tokens=tuple(range(3, 20)))
         settings = RLSettings(steps=2, groups_per_step=2, group_size=4, sampling=sampling, loss=loss, masked_limit=1.0)
-        loop = RLLoop(
-            engines(keep_reference=True), ROWS, Some(), settings, evaluation=Evaluation(rows=ROWS[:2], every=1)
-        )
+        made = engines(keep_reference=True) if not loss.critic else CriticEngine(*new_policy())
+        loop = RLLoop(made, ROWS, Some(), settings, evaluation=Evaluation(rows=ROWS[:2], every=1))
         await loop.run(on_step=lambda step, metrics: told.update(metrics))
     assert {re.sub(r"masked_share/.*", "masked_share/<reason>", name) for name in told} == named()
 
