@@ -23,10 +23,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.measures.training_latency import demonstrated
-from benchmarks.ray_cluster import LocalCluster, local_cluster
+
+if TYPE_CHECKING:
+    from benchmarks.ray_cluster import LocalCluster
 
 WORKERS = (1, 2, 4)
 GROUPS, GROUP_SIZE = 8, 8
@@ -44,6 +46,8 @@ def measure(*, steps: int, seeds: int, kills: int) -> dict[str, Any]:
 
     torch.set_num_threads(1)
     found: dict[str, Any] = {"steps": steps, "seeds": seeds}
+    from benchmarks.ray_cluster import local_cluster  # other measures do without Ray
+
     with local_cluster(nodes=max(WORKERS)) as cluster:
         found["scaling"] = {str(count): asyncio.run(_rewards_per_second(count)) for count in WORKERS}
         found["pairs"] = [asyncio.run(_pair(seed, steps)) for seed in range(seeds)]
