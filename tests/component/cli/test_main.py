@@ -153,7 +153,7 @@ def test_doctor(harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert harena("doctor") == 0
     assert harena("doctor", "--cluster") == 1
     assert "NO namespaces: refused\n   change: sysctl x=1\n" in capsys.readouterr().out
-    assert harena("doctor", "--format", "json") == 1
+    assert harena("doctor", "--cluster", "--format", "json") == 1
     assert json.loads(capsys.readouterr().out) == [good, bad]
     assert harena("doctor", "--format", "xml") == 2
 

@@ -71,7 +71,8 @@ def test_git_reads_the_same(tmp_path: Path) -> None:
     """Before, and without what steers."""
     git(tmp_path, "init", "-q", ".")
     path = tmp_path / ".git/config"
-    for text in (CONFIG, "\ufeff" + CONFIG, CONFIG.replace("\n", "\r\n"), without(CONFIG, steering(CONFIG, ""))):
+    config = CONFIG.replace("/app/w", str(tmp_path))  # git wants a folder that is there
+    for text in (config, "\ufeff" + config, config.replace("\n", "\r\n"), without(config, steering(config, ""))):
         path.write_text(text, newline="")
         listed = git(tmp_path, "config", "--file", str(path), "--name-only", "--list").splitlines()
         assert [one.name for one in settings_of(text) or ()] == [

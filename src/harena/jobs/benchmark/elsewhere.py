@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from harena.core.errors import ValidationError
 from harena.core.results import RunResult
-from harena.jobs.models import Execution
 from harena.jobs.slots import Slots
+
+if TYPE_CHECKING:
+    from harena.jobs.models import Execution
 
 
 class ScoresElsewhere(Protocol):
