@@ -1,4 +1,4 @@
-"""Which server this process's sandboxes and jobs are on: what the environment or a program names, or none.
+"""Chooses the server of this process's sandboxes and jobs: the environment or a program names it, or there is none.
 
 In this order: `HARENA_BASE_URL`; the variables of those clients whose names were installed as aliases; `base_url=` of a
 call. One process talks to one server, so a second address is an error, and never a sandbox somewhere else.

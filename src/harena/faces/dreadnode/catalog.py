@@ -24,7 +24,7 @@ _MATRICES = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogFilter:
-    """Which models are asked for; None = all."""
+    """A query narrows the list of models; None = all."""
 
     query: str | None = None
     family: str | None = None

@@ -510,12 +510,9 @@ class Pool:
         for group in self._groups:
             with suppress(OSError):  # of a group that was dropped, some directories may be gone
                 group.kill()
-        groups = [path for group in self._groups for path in group.directories.values()]
-        shares = [path for name in self._shares.values() for path in self._share_directories(name)]
         for known in (self._groups, self._in_use, self._lingering, self._idle, self._shares, self._bounded):
             known.clear()
-        owned = (inner for path in self._owned.values() for inner in inner_first(self._files, path))
-        everything = [*groups, *shares, *owned]
+        everything = [inner for path in self._owned.values() for inner in inner_first(self._files, path)]
         left = remove_directories(self._files, everything, timeout_seconds=timeout_seconds)
         if self._shared is not None and not self._files.subdirectories(self._shared):
             left += remove_directories(self._files, [self._shared], timeout_seconds=timeout_seconds)

@@ -766,8 +766,8 @@ def _memory_kills(sandbox: _Sandbox) -> tuple[int, int]:
 def _processes_in(directory: str) -> list[int]:
     """Processes of a cgroup; none where that cannot be read."""
     try:
-        return [int(line) for line in proc_files.lines(f"{directory}/cgroup.procs")]
-    except (OSError, ValueError):
+        return cgroups.CgroupFiles().processes(directory)
+    except OSError:
         return []
 
 

@@ -123,7 +123,7 @@ class Cohort:
         return bool(self._live.any())
 
     def _said_a_stop(self, place: int) -> Tensor:
-        """Which sequences end with a text that ends them: one of as many last tokens as it can have at most."""
+        """Find the sequences that one of their stop texts has just ended, by decoding their last tokens."""
         found = torch.zeros_like(self._live)
         for number, (row, live) in enumerate(zip(self._rows, self._live.tolist(), strict=True)):
             texts = self._requests[row].sampling.stop_texts
