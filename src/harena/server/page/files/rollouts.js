@@ -13,7 +13,7 @@ export async function rollouts({ main, parts: [id], signal, connected }) {
   const panel = el("section.sheet.panel", { "aria-label": "One rollout", tabindex: "-1", hidden: true });
   const split = el("div.split", list, panel);
   const file = el("input", { type: "file", accept: ".jsonl,.json,.txt", "aria-label": "A file of rollouts of your own", onchange: async () => {
-    if (file.files[0]) show(read(await file.files[0].text()));
+    if (file.files[0]) show(read(await file.files[0].text()), file.files[0]);
   } });
   const search = el("input", { type: "search", placeholder: "prompt, answer or reason", "aria-label": "Search rollouts", oninput: () => keep() });
   fill(main, el("h1", "Rollouts of ", said(job.name, 200)),
@@ -26,7 +26,9 @@ export async function rollouts({ main, parts: [id], signal, connected }) {
     table?.keep(words ? (one) => [one.prompt, one.text, one.reward?.reason].some((value) => String(value ?? "").toLowerCase().includes(words)) : null);
   }
 
-  function show(found) {
+  /** Show the rollouts of a file that the reader chose (null = the job's). What loads later replaces no choice. */
+  function show(found, from = null) {
+    if (from !== (file.files[0] ?? null)) return;
     let chosen = null;
     const groups = meansOf(found);
     const open = (one) => {
@@ -54,6 +56,7 @@ export async function rollouts({ main, parts: [id], signal, connected }) {
   const artifacts = await get(`v1/training_jobs/${part(id)}/artifacts`, {}, signal);
   const samples = artifacts.files.find((one) => one.path === artifacts.artifacts.samples);
   if (!samples) {
+    if (file.files[0]) return;
     fill(list, el("p.note", job.trainer_type === "rl" ? "This job has written no samples yet: they come with its first checkpoint."
       : "Only jobs of reinforcement learning have rollouts."));
     return;
