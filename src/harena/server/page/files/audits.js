@@ -22,7 +22,7 @@ export async function audits({ main, parts: [id], signal }) {
     { name: "battery", width: "6rem", wide: true, value: (one) => one.battery_version ?? "" },
     { name: "gold runs", width: "5.4rem", wide: true, number: true, value: (one) => one.gold_runs },
     { name: "created", width: "6rem", number: true, value: (one) => one.created_at, show: (one) => ago(one.created_at) },
-  ], { label: "Calibrations", none: "no calibration of stored scenarios: `harena audit` prints its job's id, to be opened above",
+  ], { label: "Calibrations", key: (one) => one.id, none: "no calibration of stored scenarios: `harena audit` prints its job's id, to be opened above",
     open: (one) => { location.hash = `#/audits/${part(one.id)}`; } });
   fill(main, el("h1", "Audits"), el("p.note", "An audit is a calibration of every problem. Those of stored scenarios are listed; others are opened by the id that `harena audit` has printed."),
     form, table.element);

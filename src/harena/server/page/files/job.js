@@ -38,7 +38,7 @@ export async function job({ main, parts: path, signal, connected }) {
     { name: "detail", width: "minmax(0, 2fr)", wide: true, value: (run) => run.detail ?? "", show: (run) => said(run.detail ?? "", 120) },
     { name: "took", width: "4.6rem", number: true, wide: true, value: (run) => run.duration_seconds, show: (run) => seconds(run.duration_seconds) },
     { name: "memory", width: "5.4rem", number: true, wide: true, value: (run) => run.peak_memory_bytes, show: (run) => bytes(run.peak_memory_bytes) },
-  ], { label: "Runs", open, chosen: (run) => run.run === wanted, none: "no run has ended or begun yet" });
+  ], { label: "Runs", key: (run) => run.run, open, chosen: (run) => run.run === wanted, none: "no run has ended or begun yet" });
   const split = el("div.split", el("div", tiles, el("h2", "Scenario × attempt"), el("div.sheet", map.element),
     el("h2", "Runs"), el("div.bar", search, verdict, count), table.element), panel);
   fill(main, top, split);

@@ -43,7 +43,7 @@ export async function jobs({ main, signal, connected }) {
       show: (job) => `${number(job.progress.done)} / ${number(job.progress.total)}` },
     { name: "took", width: "5.5rem", wide: true, number: true, value: (job) => job.duration_seconds, show: (job) => seconds(job.duration_seconds) },
     { name: "created", width: "6rem", wide: true, number: true, value: (job) => job.created_at, show: (job) => ago(job.created_at) },
-  ], { label: "Benchmark jobs", none: "no benchmark job yet: `harena benchmark run --scenarios problems.jsonl` makes one",
+  ], { label: "Benchmark jobs", key: (job) => job.id, none: "no benchmark job yet: `harena benchmark run --scenarios problems.jsonl` makes one",
     open: (job) => { location.hash = `#/jobs/${job.id}`; } });
   fill(main, el("h1", "Benchmark jobs"), el("div.bar", search, compareButton), table.element, el("div.bar", older));
   older.hidden = true;

@@ -6,13 +6,19 @@ const HEIGHT = 30;
 /** Rows that are laid out above and below what can be seen. */
 const BEYOND = 6;
 
-/** `columns`: {name, width, value(row) for sorting, show(row) for the cell, number, wide (left out on narrow screens)}. */
-export function rows(columns, { open = null, label, none = "nothing yet", chosen = null } = {}) {
+/**
+ * `columns`: {name, width, value(row) for sorting, show(row) for the cell, number, wide (left out on narrow screens)}.
+ * `key(row)` tells that a row of the next `set` is the same one: its element stays, and of its cells those that changed
+ * are replaced, so that nothing vanishes under a pointer. Without it a row is its object.
+ */
+export function rows(columns, { open = null, label, none = "nothing yet", chosen = null, key = (one) => one } = {}) {
   let all = [];
   let order = [];
   let sorted = null;
   let keeps = null;
   let at = -1;
+  /** The elements of the rows that are laid out, by their keys. */
+  let laid = new Map();
   const head = el("div.head", { role: "row" });
   const space = el("div");
   const body = el("div.body", { tabindex: "0", role: "rowgroup", onscroll: framed(draw), onkeydown: pressed });
@@ -47,7 +53,7 @@ export function rows(columns, { open = null, label, none = "nothing yet", chosen
   }
 
   function arrange() {
-    const marked = order[at];
+    const marked = at in order ? key(order[at]) : undefined;
     order = keeps ? all.filter(keeps) : all.slice();
     if (sorted) {
       const { column, down } = sorted;
@@ -61,7 +67,7 @@ export function rows(columns, { open = null, label, none = "nothing yet", chosen
       });
       order = keyed.map(([, row]) => row);
     }
-    at = marked === undefined ? -1 : order.indexOf(marked);
+    at = marked === undefined ? -1 : order.findIndex((one) => key(one) === marked);
     table.setAttribute("aria-rowcount", String(order.length));
     draw();
   }
@@ -71,35 +77,52 @@ export function rows(columns, { open = null, label, none = "nothing yet", chosen
     body.style.setProperty("height", `${Math.max(1, Math.min(order.length, 500)) * HEIGHT + 2}px`);
     if (!order.length) {
       body.style.setProperty("height", "54px");
+      laid = new Map();
       fill(body, el("div.none", none));
       return;
     }
     const first = Math.max(0, Math.floor(body.scrollTop / HEIGHT) - BEYOND);
     const last = Math.min(order.length, Math.ceil((body.scrollTop + body.clientHeight) / HEIGHT) + BEYOND);
-    const made = [space];
-    for (let place = first; place < last; place++) made.push(row(place));
-    fill(body, made);
+    const next = new Map();
+    for (let place = first; place < last; place++) {
+      const one = order[place];
+      const named = next.has(key(one)) ? one : key(one);  // two rows of one key: the second is its object
+      const element = laid.get(named) ?? el("div.row", { role: "row", onclick: clicked });
+      next.set(named, element);
+      show(element, place);
+    }
+    for (const [named, element] of laid) if (next.get(named) !== element) element.remove();
+    laid = next;
+    body.querySelector(".none")?.remove();
+    [space, ...laid.values()].forEach((element, place) => {
+      if (body.children[place] !== element) body.insertBefore(element, body.children[place] ?? null);
+    });
   }
 
-  function row(place) {
+  /** Where the row of an element is in `order`. */
+  const placed = new WeakMap();
+
+  function clicked(event) {
+    at = placed.get(event.currentTarget);
+    if (!event.target.closest("a, button, input, label")) open?.(order[at]);
+    draw();
+  }
+
+  function show(element, place) {
     const one = order[place];
-    const made = el(place === at || chosen?.(one) ? "div.row.chosen" : "div.row", {
-      role: "row",
-      "aria-rowindex": String(place + 1),
-      "aria-selected": String(place === at),
-      onclick: (event) => {
-        at = place;
-        if (!event.target.closest("a, button, input, label")) open?.(one);
-        draw();
-      },
-    }, seen().map((column) => {
+    placed.set(element, place);
+    element.classList.toggle("chosen", Boolean(place === at || chosen?.(one)));
+    element.setAttribute("aria-rowindex", String(place + 1));
+    element.setAttribute("aria-selected", String(place === at));
+    element.style.setProperty("top", `${place * HEIGHT}px`);
+    element.style.setProperty("grid-template-columns", head.style.getPropertyValue("grid-template-columns"));
+    const cells = seen().map((column) => {
       // values may be anything that a file holds: without a function that shows them they are texts
       const shown = column.show ? column.show(one) : said(column.value(one) ?? "");
       return el(column.number ? "span.num" : "span", { role: "gridcell" }, shown);
-    }));
-    made.style.setProperty("top", `${place * HEIGHT}px`);
-    made.style.setProperty("grid-template-columns", head.style.getPropertyValue("grid-template-columns"));
-    return made;
+    });
+    if (element.children.length !== cells.length) fill(element, cells);
+    else cells.forEach((cell, column) => { if (!same(cell, element.children[column])) element.children[column].replaceWith(cell); });
   }
 
   function pressed(event) {
@@ -132,4 +155,10 @@ export function rows(columns, { open = null, label, none = "nothing yet", chosen
     redraw: framed(draw),
     get count() { return order.length; },
   };
+}
+
+/** Whether two cells show the same; whether a box is checked is no part of its markup. */
+function same(one, other) {
+  const boxes = (cell) => [...cell.querySelectorAll("input")].map((box) => box.checked).join();
+  return one.isEqualNode(other) && boxes(one) === boxes(other);
 }

@@ -22,7 +22,7 @@ export async function sandboxes({ main, parts: [id], signal, connected }) {
     { name: "memory", width: "6rem", wide: true, number: true, value: (box) => box.limits.memory_bytes ?? null, show: (box) => bytes(box.limits.memory_bytes ?? null) },
     { name: "cpu", width: "3.4rem", wide: true, number: true, value: (box) => box.limits.cpu ?? null, show: (box) => number(box.limits.cpu ?? null) },
     { name: "created", width: "6rem", number: true, value: (box) => box.created_at, show: (box) => ago(box.created_at) },
-  ], { label: "Sandboxes", none: "no sandbox lives: `harena.Sandbox.run()` makes one; those of jobs live for one run each",
+  ], { label: "Sandboxes", key: (box) => box.id, none: "no sandbox lives: `harena.Sandbox.run()` makes one; those of jobs live for one run each",
     open: (box) => { location.hash = `#/sandboxes/${part(box.id)}`; }, chosen: (box) => box.id === id });
   const split = el("div.split", el("div", el("div.bar", search, el("label.pick", all, "also those that have ended")), table.element), panel);
   fill(main, el("h1", "Sandboxes"), tiles, split);

@@ -31,7 +31,7 @@ export async function training({ main, parts, query, signal, connected }) {
     { name: "kind", width: "6rem", wide: true, value: (job) => job.algorithm ?? job.trainer_type },
     { name: "model", width: "minmax(0, 1fr)", wide: true, value: (job) => job.model ?? "", show: (job) => said(job.model ?? "", 60) },
     { name: "created", width: "6rem", wide: true, number: true, value: (job) => job.created_at, show: (job) => ago(job.created_at) },
-  ], { label: "Training jobs", none: "no training job yet: `harena train rl` and `harena train sft` make some", open: (job) => { location.hash = `#/training/${part(job.id)}`; } });
+  ], { label: "Training jobs", key: (job) => job.id, none: "no training job yet: `harena train rl` and `harena train sft` make some", open: (job) => { location.hash = `#/training/${part(job.id)}`; } });
   fill(main, top, table?.element, el("div.bar", el("h2", "Curves"), another), curves, under);
   if (!one) fill(top, el("h1", "Training jobs"));
 
