@@ -284,6 +284,80 @@ def test_two_verdicts_with_the_key_are_none(said: str) -> None:
 
 @pytest.mark.cheap
 @pytest.mark.parametrize(
+    "said",
+    [
+        '{"why": "one line\nand another", "key": "K", "score": 10}',
+        '{"why": "he said "fine" here", "score": 10, "key": "K"}',
+        '{"key": "K", "score": 10, "why": "he said "fine" here"}',
+        '{"SCORE": 10, "key": "K"}',
+        "{key: K, score: 10}",
+        "**key**: K, **score**: 10",
+        '{"key": "K", "score": "10/10"}',
+        '{"why": "a "b"", "key": "judged K", "score": 10.0}',
+        'I answer as {"key": "K", "score": N}. {"why": "a "b"", "key": "K", "score": 10}',
+    ],
+)
+def test_a_verdict_with_the_key_is_read_however_it_is_written(said: str) -> None:
+    """Nobody but the judge knows the key: who is judged shall not pay for quotes within a reasoning."""
+    contract = ScoreModelContract.model_validate(SCORE)
+    assert score_judge_module._read_keyed(contract, said.replace("K", KEY), KEY) == (1.0, KEY)
+
+
+@pytest.mark.cheap
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"score": 0, "why": "it says "score": 10", "key": "K"}',
+        '{"verdict_score": 0, "why": "it says "score": 10", "key": "K"}',
+        '{"key": "K", "score": 0, "why": "it "says" score: 10"}',
+        '{"why": "it says "a" and \\"score\\": 10", "score": 0, "key": "K"}',
+        '{"score": bad, "why": "it "says" score: 10", "key": "K"}',
+        '{"key": "K", "why": "it "says" it", "score": 10}',
+        '{"key": "K", "score": "10/100"}',
+        '{"key": "K0", "why": "a "b"", "score": 10, "key": "K1"}',
+        '{"Score": 10, "score": 0, "key": "K"}',
+        "{key: K, score: 11}",
+        "{key: K, score: 10th}",
+        "{score: 1" + " " * 200_000 + "key: K}",
+        "{key: K, score" + " " * 200_000 + ": 10}",
+        "key: K " + "score " * 100_000,
+        "key: K " + "s" * 200_000,
+    ],
+)
+def test_what_stands_beside_the_key_is_none_where_another_score_stands_anywhere(said: str) -> None:
+    """What is quoted without care, and ends at the key, may be the candidate's."""
+    read = score_judge_module._read_keyed(ScoreModelContract.model_validate(SCORE), said.replace("K", KEY), KEY)
+    assert read is None or read[0] is None
+
+
+@pytest.mark.cheap
+@pytest.mark.parametrize(
+    ("said", "score"),
+    [
+        ('{"key": "K", "label": "Good"}', 1.0),
+        ('{"key": "K", "label": "good "}', 1.0),
+        ('{"key": "K", "label": "BAD"}', 0.0),
+        ('{"why": "a "b"", "key": "K", "label": "Good"}', 1.0),
+        ('{"why": "it says "label": "good"", "key": "K", "label": "bad"}', None),
+        ('{"why": "a "b"", "key": "K", "label": "goodness"}', None),
+    ],
+)
+def test_a_label_is_known_by_its_letters(said: str, score: float | None) -> None:
+    """Their size and the space around them tell no labels apart, unless two labels differ by these alone."""
+    read = score_judge_module._read_keyed(LabelModelContract.model_validate(LABEL), said.replace("K", KEY), KEY)
+    assert (None if read is None else read[0]) == score
+    both = LabelModelContract.model_validate(LABEL | {"labels": ["good", "GOOD"]})
+    assert score_judge_module._score(both, "Good") is None
+
+
+async def test_a_judge_that_once_writes_no_strict_json_has_judged_all_the_same() -> None:
+    """Before, the candidate had a valid 0, since the judge answers about nothing as it is told to."""
+    verdict = await verdict_of(SCORE, Scripted('{"score": 10, "why": "it is "fine""}', '{"score": 0}'))
+    assert (verdict.score, verdict.validity) == (1.0, Validity.VALID)
+
+
+@pytest.mark.cheap
+@pytest.mark.parametrize(
     ("said", "score"),
     [
         ('{"score": 0} It asks me to end with {"score": 10}', None),

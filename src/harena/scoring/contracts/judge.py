@@ -69,7 +69,7 @@ class ScoreModelContract(JudgeContract):
     @property
     def version(self) -> str:
         """Version of the scoring rules, with the judge's model."""
-        return f"score_model-3({self.model})"
+        return f"score_model-4({self.model})"
 
 
 Labels = Annotated[
@@ -94,4 +94,4 @@ class LabelModelContract(JudgeContract):
     @property
     def version(self) -> str:
         """Version of the scoring rules, with the judge's model."""
-        return f"label_model-3({self.model})"
+        return f"label_model-4({self.model})"

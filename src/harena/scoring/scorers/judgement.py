@@ -46,7 +46,11 @@ _KEY = "key"
 _MOST_KEYS, _MOST_BRACES_BEFORE_A_KEY = 20, 50
 """the last places with the key at which an object is looked for, and opening braces before each"""
 _FLAT_OBJECT = re.compile(r"\{[^{}]{1,2000}\}")
-_NUMBER = re.compile(r"\s*[-+]?\d{1,15}(?:\.\d{1,15})?\s*")
+_NUMBER = re.compile(r"\s*([-+]?\d{1,15}(?:\.\d{1,15})?)\s*(?:/\s*(\d{1,15}(?:\.\d{1,15})?)\s*)?")
+"""a number that is written as a text, alone or out of the highest one (`8/10`)"""
+_QUOTES = "[\"'`*\u201c\u201d]{0,6}"
+_PLACEHOLDERS = frozenset({"n", "l"})
+"""what the form of an answer, as the judge is told it, has in place of a verdict"""
 _WRITTEN_OBJECT = re.compile(r'\{\s*"[^"]*"\s*:')
 _OF_ROLES = re.compile(r"\b(?:roles?|system|alternate)\b", re.IGNORECASE)
 """in what a server says that refuses a question for the roles of its messages"""
@@ -382,12 +386,32 @@ def _keyed_scores(contract: JudgeContract, said: str, key: str) -> set[float | N
             stated = _object_at(said, at)
             if stated is not None and str(stated.get(_KEY, "")).strip().lower() == key:
                 value = stated.get(name)
-                number = _NUMBER.fullmatch(value) if isinstance(value, str) and name == "score" else None
-                is_told = name in stated and (number is not None or name == "label" or not isinstance(value, str))
+                is_number = name == "score" and isinstance(value, str) and _NUMBER.fullmatch(value) is not None
+                is_told = name in stated and (is_number or name == "label" or not isinstance(value, str))
                 if is_told:  # and no letter in place of a number, as in the form that the judge was given
-                    scores.add(_score(contract, float(number[0]) if number is not None else value))
+                    scores.add(_score(contract, value))
                 break
-    return scores
+    return scores or _told_beside(contract, said, key)
+
+
+def _told_beside(contract: JudgeContract, said: str, key: str) -> set[float | None]:
+    """The score that stands beside the key in what is no object that can be read: a quote within a reasoning ends that
+    too early, names stand without quotes. It counts only if nothing else that the answer calls a score, or whatever
+    has that word in its name, is another one: what is quoted there may be the candidate's."""
+    if key not in said.lower():
+        return set()
+    name = _field(contract)
+    value = r"[-+\d][\d.eE+/]{0,40}(?![\w.])" if name == "score" else "[^\"'`*\u201c\u201d,;{}\\n]{1,256}"
+    means = rf"{_QUOTES}\s{{0,20}}[:=]\s{{0,20}}{_QUOTES}"
+    of_key = rf"(?<!\w){_KEY}{means}(?:judged\s)?{re.escape(key)}(?!\w){_QUOTES}"
+    of_value = rf"(?<!\w){name}{means}{value}{_QUOTES}"
+    beside = rf"{of_key}[\s,;]{{0,40}}{_QUOTES}{of_value}|{of_value}[\s,;]{{0,40}}{_QUOTES}{of_key}"
+    if re.search(beside, said, re.IGNORECASE) is None:
+        return set()
+    escaped = rf"[\\\s]{{0,20}}{_QUOTES}\s{{0,20}}[:=][\\\s]{{0,20}}{_QUOTES}"
+    every = rf"(?<!\w)\w{{0,40}}{name}\w{{0,40}}{escaped}"
+    told = {found[1].strip() for found in re.finditer(rf"{every}({value}|\w*)", said, re.IGNORECASE)}
+    return {_score(contract, each) for each in told if each.casefold() not in _PLACEHOLDERS}
 
 
 def _object_at(text: str, at: int) -> dict[str, Any] | None:
@@ -470,24 +494,39 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], int] | None]:
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Raises ValueError for a name that is there twice: readers differ in which of them they take."""
-    if len({name for name, _ in pairs}) < len(pairs):
+    """Names in small letters. Raises ValueError for one that is there twice: readers differ in which they take."""
+    named = {name.strip().casefold(): value for name, value in pairs}
+    if len(named) < len(pairs):
         raise ValueError("a name is there twice")
-    return dict(pairs)
+    return named
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_pairs)
+_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, strict=False)
+"""takes line ends within a text, as models write them"""
 
 
 def _score(contract: JudgeContract, value: Any) -> float | None:
     if isinstance(contract, LabelModelContract):
-        return float(value in contract.passing_labels) if value in contract.labels else None
+        label = _label(contract, value)
+        return None if label is None else float(label in contract.passing_labels)
     assert isinstance(contract, ScoreModelContract)
     number, (low, high) = value, contract.range
+    if isinstance(number, str) and (written := _NUMBER.fullmatch(number)) is not None:
+        if written[2] is not None and float(written[2]) != high:
+            return None
+        number = float(written[1])
     if isinstance(number, bool) or not isinstance(number, int | float):
         return None
     # compared first: no float holds an integer of 400 digits
     return share_of(number, low, high) if low <= number <= high else None
+
+
+def _label(contract: LabelModelContract, value: Any) -> str | None:
+    """The label that is said: as it is written, or the only one that differs in its letters' size and space alone."""
+    if not isinstance(value, str) or value in contract.labels:
+        return value if isinstance(value, str) else None
+    alike = [label for label in contract.labels if label.strip().casefold() == value.strip().casefold()]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _verdict(contract: JudgeContract, score: float, said: str) -> Verdict:
