@@ -32,6 +32,7 @@ from harena.scoring.battery import Forgery, Target, applicable, battery_version,
 from harena.scoring.battery.forgery import JUDGED, TEXTS
 from harena.scoring.contracts.contract import CommandContract, Contract, WeightedContract
 from harena.scoring.digests import digest_of
+from harena.scoring.formats.answers import final_answer
 from harena.scoring.scenario import Candidate, Scenario, ScenarioBatch
 from harena.scoring.scorers.languages import NOTHING_BY_ENDING
 from harena.scoring.scorers.weak_lines import weak_lines
@@ -96,13 +97,20 @@ class Subject:
             return
         if target.contract not in TEXTS | JUDGED:
             yield Trial("stub", "stub", rendered(_STUB, target))
+        said = self._right_words if target.contract in TEXTS else frozenset()
         for name, candidate in stubs(self.scenario):
-            yield Trial("constant", name, candidate)
+            if _words_of(candidate) not in said:
+                yield Trial("constant", name, candidate)
         for mutant in mutants(self.right[0]) if self.right else ():
             yield Trial("mutant", mutant.name, mutant.candidate)
         for forgery in applicable(self.scenario):
             yield Trial("forgery", forgery.name, rendered(forgery, target))
         yield from self._trials_of_audits()
+
+    @property
+    def _right_words(self) -> frozenset[str]:
+        """The right answers as texts: to say one of them is no answer without a thought, however short it is."""
+        return frozenset(_words_of(gold.candidate) for gold in self.right)
 
     def _trials_of_audits(self) -> Iterator[Trial]:
         """What tells whether answers are given away, the tests' order matters, or the problem is there twice."""
@@ -244,7 +252,10 @@ def _judged(subject: Subject, made: Sequence[tuple[Trial, Run]], calibration: Ca
     golds = [(trial, run) for trial, run in made if trial.role == "gold"]
     wrongs = [(trial, run) for trial, run in made if trial.role == "known-wrong"]
     forged = [(trial, run) for trial, run in made if trial.role == "forgery"]
-    constants = _constants([(trial, run) for trial, run in made if trial.role == "constant"])
+    without_thought = [(trial, run) for trial, run in made if trial.role == "constant"]
+    if not golds and contract_type(subject.scenario.scoring) in TEXTS and _may_be_right(without_thought):
+        without_thought = [(trial, run) for trial, run in without_thought if not run["passed"]]
+    constants = _constants(without_thought)
     nothing = {trial.role: run for trial, run in made if trial.role in ("empty", "stub")}
     idle = [run["score"] for run in nothing.values()]
     most = max((score for score in (*idle, constants["best_score"]) if score is not None), default=0.0)
@@ -348,6 +359,16 @@ def _most_told(runs: Sequence[Run]) -> tuple[str, str]:
 def _is_platforms(run: Run) -> bool:
     """The platform gave no score, also after its retries: nothing about the scenario."""
     return run["score"] is None and run.get("validity") == Validity.INFRA
+
+
+def _words_of(candidate: Candidate) -> str:
+    """What a text says, whatever its letters' size."""
+    return final_answer(candidate.source).strip().casefold()
+
+
+def _may_be_right(made: Sequence[tuple[Trial, Run]]) -> bool:
+    """Whether all that passes of these is one word: it may be what is right, where nobody knows that."""
+    return len({_words_of(trial.candidate) for trial, run in made if run["passed"]}) == 1
 
 
 def _constants(made: Sequence[tuple[Trial, Run]]) -> dict[str, Any]:

@@ -222,6 +222,39 @@ def test_what_a_constant_earns_is_told() -> None:
     assert row["faults"] == ["an answer without a thought passes: returns 0"]
 
 
+CHOICE = {"id": "choice", "statement": "Which? A, B, C or D", "scoring": {"type": "string_check", "reference": "B"}}
+
+
+@pytest.mark.parametrize(
+    ("gold", "paid", "constants"),
+    [
+        ("B", {"b"}, []),
+        ("B\n", {"b"}, []),
+        ("<think>B or C?</think>B", {"b"}, []),
+        ("B", {"b", "c"}, ["says C"]),
+        ("Paris", {"paris", "b"}, ["says B"]),
+        (None, {"b"}, []),
+        (None, {"true"}, []),
+        (None, {"b", "c"}, ["says B", "says C"]),
+    ],
+)
+def test_the_right_answer_is_none_without_a_thought_however_short(
+    gold: str | None, paid: set[str], constants: list[str]
+) -> None:
+    """Else no multiple choice would be fit. Where nobody knows what is right, one word alone may be."""
+    row: dict[str, Any] = {"id": "one", "problem": "choice", "candidate": gold or "x", "expected": {"passed": True}}
+    if gold is None:
+        row["expected"] = {"passed": False}
+    planned = Calibration(load_scenarios({"problems": [CHOICE], "scenarios": [row]}), gold_runs=2)
+    said = {row["id"]: load_scenarios([row]).scenarios[0].candidate.source for row in planned.rows}
+    words = {row_id: text.rpartition("</think>")[2].strip().casefold() for row_id, text in said.items()}
+    report = planned.report(runs(planned, lambda row_id: float(words[row_id] in paid)))
+    (judged,) = report["scenarios"]
+    assert judged["constants"]["passed"] == constants
+    assert any(one["kind"] == "constant" for one in judged["findings"]) is bool(constants)
+    assert report["fit"] is (gold is not None and not constants)
+
+
 def test_mutants_of_the_right_answer_are_counted() -> None:
     """Killed k of n; a contract that notices none of many is not fit."""
     branching = "def add(a, b):\n    if a < 10:\n        return a + b\n    return b + a + 0\n"
