@@ -93,6 +93,13 @@ SHAPES: Mapping[str, Shape] = {
         right="mkdir out; for i in 0 1 2 3; do echo $(( (i+1)*(i+1) )) > out/$i.txt; done\n",
         wrong=("mkdir out; for i in 0 1 2 3; do echo 7 > out/$i.txt; done\n", "echo 1 > out\n"),
     ),
+    "where it is": Shape(
+        files={},
+        verifier='[ "$(pwd)" = /app ] && [ "$(cat here)" = "$PWD/app" ] && mkdir -p sub && cd sub && [ "$(pwd)" = /app/sub ]'
+        + _EXIT,
+        right="echo $(pwd)/app > here\n",
+        wrong=("echo app > here\n", "pwd > here\n"),
+    ),
     "bc reward": Shape(
         files={},
         verifier="total=0; ok=0\ncheck() { total=$((total+1)); if eval \"$1\"; then ok=$((ok+1)); fi; }\ncheck '[ -d /app/a/b/c ]'\ncheck '[ -L /app/link ]'\ncheck '[ \"$(readlink /app/link)\" = a/b ]'\necho \"scale=2; $ok/$total\" | bc > /logs/verifier/reward.txt\n",

@@ -159,4 +159,4 @@ class HarborContract(Contract):
     @property
     def version(self) -> str:
         """Version of the scoring rules of `harbor`."""
-        return "harbor-18"
+        return "harbor-19"

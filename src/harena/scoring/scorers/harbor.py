@@ -1302,7 +1302,9 @@ async def _write_bytes(sandbox: SandboxPort, path: str, content: bytes, *, mode:
 
 
 def _bash(contract: HarborContract, argv: tuple[str, ...], env: dict[str, str], seconds: float) -> ExecRequest:
-    return ExecRequest(argv=argv, env=env, cwd=contract.workdir, timeout_seconds=seconds, warm=False)
+    # in the default image `/app` is a link, and a shell that is told this name of its directory says it (`pwd`)
+    named = {"PWD": contract.workdir, **env}
+    return ExecRequest(argv=argv, env=named, cwd=contract.workdir, timeout_seconds=seconds, warm=False)
 
 
 async def _reward(sandbox: SandboxPort, verified: ExecResult) -> Reward:
