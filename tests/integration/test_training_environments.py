@@ -139,6 +139,7 @@ async def test_what_tools_cannot_do_is_told_to_the_policy() -> None:
         call("run", command="sleep 60"),
         call("run", command="yes | head -c 100000"),
         "<tool_call>run ls</tool_call>",
+        call("list_files") + call("write_file", path="a.py", content="x"),
         "enough",
     ]
     environment = partial(SandboxEnvironment, command_seconds=0.5, most_characters=500)
@@ -167,6 +168,7 @@ async def test_what_tools_cannot_do_is_told_to_the_policy() -> None:
     assert "characters left out" in observed[12]
     assert len(observed[12]) < 600
     assert observed[13].startswith("error: a tool call holds one JSON object")
+    assert observed[14].startswith("check.py\nsolution.py\n[of this turn's 2 calls the first was made")
     assert told.stop == StopReason.ANSWER
 
 

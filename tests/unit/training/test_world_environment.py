@@ -83,6 +83,17 @@ def test_a_thought_earns_only_with_an_action_that_goes_through() -> None:
     assert environment().step("<think>look</think>escalate").parts == {"tool_error_penalty": -0.20}
 
 
+@pytest.mark.parametrize("thought", ["<think>look</think>", "<think></think>", "so </think>", "[THINK]look[/THINK]"])
+def test_a_thought_before_an_action_that_tells_nothing_new_earns_nothing(thought: str) -> None:
+    """Else who dawdles on the way earns more than who goes it."""
+    played = environment()
+    assert played.step(f"{thought}enumerate").parts["reasoning_trace_bonus"] == 0.01
+    for _ in range(3):
+        assert played.step(f"{thought}enumerate").reward == 0
+    played.step("move home")
+    assert played.step(f"{thought}move home").reward == 0
+
+
 @pytest.mark.parametrize("said", ["", "scan", "move", "move nowhere", "<tool_call>{</tool_call>", "authenticate key-0"])
 def test_what_cannot_be_done_is_answered(said: str) -> None:
     """With what is wrong, and the penalty; the next turn may do better."""

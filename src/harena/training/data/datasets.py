@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -305,5 +306,8 @@ def _are_hidden(choices: Any, shown: str) -> bool:
 
 
 def as_text(value: Any) -> str:
-    """A column's value as the text that answers are compared with."""
+    """A column's value as the text that answers are compared with. A number has all its digits: an exponent, as JSON
+    writes one for 1e20, is read as a formula elsewhere."""
+    if isinstance(value, float) and math.isfinite(value):
+        return format(Decimal(repr(value)), "f")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

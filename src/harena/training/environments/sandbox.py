@@ -29,7 +29,7 @@ from harena.core.models import ExecOutcome, ProcessResult
 from harena.sdk.sandbox import Sandbox
 from harena.training.data.prompts import PromptRow
 from harena.training.environments.environment import Step
-from harena.training.environments.tool_calls import Parsed, ToolCall, Unreadable, parse_call
+from harena.training.environments.tool_calls import Parsed, ToolCall, Unreadable, parse_call, words_and_calls
 from harena.training.rollouts.trajectory import Candidate, StopReason
 
 WORKING_DIRECTORY = "/workspace"
@@ -216,7 +216,11 @@ class SandboxEnvironment:
             if self._on_parse_error == "end":
                 return Step(done=True, stop=StopReason.PARSE_ERROR)
             return Step(observation=f"error: {call.why}")
-        return Step(observation=self._clipped(await self.call(call)))
+        told = self._clipped(await self.call(call))
+        others = len(words_and_calls(action)[1]) - 1 if self._parse is parse_call else 0
+        if others > 0:  # a policy that is not told so takes them for done
+            told = f"{told}\n[of this turn's {others + 1} calls the first was made: make one call in a turn]"
+        return Step(observation=told)
 
     async def call(self, call: ToolCall) -> str:
         """What a tool says; its errors too."""

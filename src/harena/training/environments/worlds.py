@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.core.near_names import nearest_name
-from harena.scoring.formats.answers import final_answer
+from harena.scoring.formats.answers import final_answer, names_reasoning
 from harena.training.data.prompts import PromptRow
 from harena.training.environments.environment import Step
 from harena.training.environments.tool_calls import ToolCall, Unreadable, parse_call
@@ -46,7 +46,7 @@ class WorldReward:
     """What a turn, and an episode's end, are worth."""
 
     reasoning_trace_bonus: float = 0.0
-    """a turn that says what it thinks before an action that was not refused"""
+    """a turn that says what it thinks before an action whose answer was not read before in the episode"""
     tool_observation_reward: float = 0.0
     """an answer of a tool that was not read before in the episode"""
     host_discovery_reward: float = 0.0
@@ -153,7 +153,7 @@ class WorldEnvironment:
             return self._answered(f"[error] {answer}", ["tool_error_penalty"])
         self._state = after
         earned = self._earned(asked, answer)
-        if action.strip() != said and "<think>" in action:
+        if "tool_observation_reward" in earned and action.strip() != said and names_reasoning(action):
             earned.append("reasoning_trace_bonus")
         reached = after.principal in self._goal.principals
         if reached:

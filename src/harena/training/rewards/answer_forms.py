@@ -18,7 +18,7 @@ from harena.training.rewards.maths import (
     to_compute,
     value_of,
 )
-from harena.training.rewards.units import is_thing
+from harena.training.rewards.units import is_thing, other_measure
 
 _SAID = "\x01"
 """before words of a text, as in `boxed`"""
@@ -71,6 +71,8 @@ _USUAL: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"\](-?[^][(),]{1,40}),([^][(),]{1,40})\[", r"(\1,\2)"),
     )
 )
+_OF_PROGRAMS = re.compile(r"([-+]?\d{1,40}(?:\.\d{0,40})?)[eE]([-+]?\d{1,3})")
+_WITH_EULER = re.compile(r"[-+]?\d+e[-+]\d")
 _ANSWER = re.compile(
     rf"^{_SAID}[ ]*(?:the[ ]+)?(?:final[ ]+)?answer(?:[ ]+is)?[ ]*[:=]?[ {_SAID}]*(?=.)", re.IGNORECASE
 )
@@ -132,6 +134,15 @@ def usual_form(text: str) -> str:
     return text
 
 
+def with_exponent(text: str, *, is_wanted: bool) -> str | None:
+    r"""A number as programs write it, as a power of ten: `1.2e-5` is `1.2\times 10^{-5}`; None = it is none. With
+    `is_wanted` it is none either where it is a plain formula with Euler's number, too (`2e-1`), of another value."""
+    found = _OF_PROGRAMS.fullmatch(text)
+    if found is None or (is_wanted and _WITH_EULER.fullmatch(text)):
+        return None
+    return f"{found[1]}\\times 10^{{{int(found[2])}}}"
+
+
 def without_preface(text: str) -> str:
     """The text without `The answer is`, or `\\approx`, in front; a quotient of units is one unit."""
     text = _UNITS_OF_TEXT.sub(rf" {_SAID}\1/\2 ", text)
@@ -146,7 +157,7 @@ def other_units(one: str, other: str) -> bool:
         named = [{place for place, pattern in enumerate(family) if pattern.search(text)} for text in (one, other)]
         if all(named) and named[0].isdisjoint(named[1]):
             return True
-    return False
+    return other_measure(one, other)
 
 
 def last_side(said: str) -> str | None:
@@ -287,4 +298,13 @@ def _interval(parts: list[str]) -> tuple[str, str] | None:
     return sides[1], f"{opening}{sides[0]},{sides[2]}{closing}"
 
 
-__all__ = ["interval_of", "last_side", "other_units", "residue", "same_curve", "usual_form", "without_preface"]
+__all__ = [
+    "interval_of",
+    "last_side",
+    "other_units",
+    "residue",
+    "same_curve",
+    "usual_form",
+    "with_exponent",
+    "without_preface",
+]

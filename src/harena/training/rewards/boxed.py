@@ -25,6 +25,7 @@ from harena.training.rewards.answer_forms import (
     residue,
     same_curve,
     usual_form,
+    with_exponent,
     without_preface,
 )
 from harena.training.rewards.choices import same_choice, value_of_choice
@@ -246,11 +247,13 @@ def same_answer(wanted: str, said: str, depth: int = 0) -> bool:
         return True
     if not depth and other_units(wanted, said):
         return False
-    return any(
-        _same(first, second, depth)
-        for first in dict.fromkeys((one, _without_commas(one)))
-        for second in dict.fromkeys((other, _without_commas(other)))
-    )
+    return any(_same(first, second, depth) for first in _readings(one, is_wanted=True) for second in _readings(other))
+
+
+def _readings(text: str, *, is_wanted: bool = False) -> list[str]:
+    """The text; it without commas between thousands; and the number that it is as programs write it."""
+    power = with_exponent(text, is_wanted=is_wanted)
+    return list(dict.fromkeys((text, _without_commas(text), *([power] if power is not None else []))))
 
 
 def _plain(text: str) -> str:

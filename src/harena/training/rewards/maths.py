@@ -446,7 +446,9 @@ def products(node: Node) -> int:
 
 
 def size(node: Node) -> int:
-    """How many numbers and names stand in it."""
+    """How many numbers and names stand in it; a mixed number is no longer than a fraction."""
+    if node.kind == "mixed":
+        return 2
     return sum(map(size, node.parts)) if node.parts else 1
 
 

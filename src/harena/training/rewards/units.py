@@ -71,7 +71,12 @@ _FIRST_JOINTS = frozenset({"/", "per", "of", "in", "for"})
 """joints that may stand directly behind the number"""
 _ARTICLES = _words("a an the each every his her their its our all")
 _LONGEST = 80
+_LONGEST_MEASURED = 400
 _MOST_WORDS = 5
+_TEXT_COMMANDS = re.compile(
+    r"\\(?:text(?:bf|it|rm|sf|tt|normal|up)?|mbox|hbox|mathrm|mathbf|mathit|operatorname)(?![A-Za-z])|[{~]|\\[,;: !]"
+)
+"""what stands before words, and brackets and spaces around them"""
 
 
 def is_unit(phrase: str, *, is_one: bool = False) -> bool:
@@ -143,4 +148,99 @@ def _singular(word: str) -> str:
     return re.sub(r"(?<=[a-z]{2})s$", "", word)
 
 
-__all__ = ["BARE_SYMBOLS", "SYMBOLS", "is_thing", "is_unit"]
+_PREFIXES = {
+    "kilo": "k",
+    "centi": "c",
+    "milli": "m",
+    "micro": "\u00b5",
+    "nano": "n",
+    "mega": "M",
+    "deci": "d",
+    "giga": "G",
+}
+_BASES = {
+    "m": ("length", "met(?:er|re)"), "g": ("mass", "gram(?:me)?"), "t": ("mass", "tonne"),
+    "l": ("volume", "lit(?:er|re)"), "s": ("time", "sec(?:ond)?"), "J": ("energy", "joule"),
+    "eV": ("energy", "electron-?volt"), "Wh": ("energy", "watt-hour"), "cal": ("energy", "calorie"),
+    "W": ("power", "watt"), "Hz": ("frequency", "hertz"), "Pa": ("pressure", "pascal"), "B": ("memory", "byte"),
+    "bit": ("memory", "bit"), "V": ("tension", "volt"), "N": ("force", "newton"), "mol": ("amount", "mole"),
+}  # fmt: skip
+"""units with prefixes: symbol -> what they measure, the name"""
+_OTHERS = {
+    "length": {"in": "inch|inches", "ft": "foot|feet", "yd": "yard", "mi": "mile"},
+    "mass": {"lb": "pound|lbs", "oz": "ounce", "ton": "tons?"},
+    "volume": {"gal": "gallon", "qt": "quart", "pt": "pint", "cup": "cups?", "tsp": "teaspoon", "tbsp": "tablespoon"},
+    "time": {"min": "minute", "h": "hour|hrs?", "day": "days?", "wk": "week", "mo": "month", "yr": "year",
+             "decade": "decades?", "century": "centur(?:y|ie)"},
+    "area": {"ha": "hectare", "ac": "acre"},
+    "angle": {"deg": "degree", "rad": "radian"},
+    "money": {"cent": "cents?", "USD": "dollar", "EUR": "euro", "GBP": "pounds? sterling"},
+    "temperature": {"kelvin": "kelvins?", "celsius": "celsius", "fahrenheit": "fahrenheit"},
+}  # fmt: skip
+"""units without prefixes: what they measure -> symbol: name"""
+_PER_HOUR = {"mph": ("mi", "h"), "kph": ("km", "h"), "kmh": ("km", "h")}
+_QUANTITIES: dict[str, tuple[str, str]] = {
+    symbol: (quantity, symbol) for quantity, units in _OTHERS.items() for symbol in units
+} | {
+    prefix + base: (quantity, prefix + base)
+    for base, (quantity, _) in _BASES.items()
+    for prefix in ("", *_PREFIXES.values())
+}
+"""symbol -> (what it measures, the symbol)"""
+_BY_NAME = tuple(
+    (re.compile(f"(?:{name})s?", re.IGNORECASE), (quantity, symbol))
+    for quantity, units in _OTHERS.items()
+    for symbol, name in units.items()
+)
+_BY_LONG_NAME = tuple(
+    (re.compile(f"({'|'.join(_PREFIXES)})?{name}s?", re.IGNORECASE), quantity, base)
+    for base, (quantity, name) in _BASES.items()
+)
+_WRITTEN_UNIT = re.compile(
+    r"(?<![A-Za-z\\])(?:(square|sq|cubic|cu)(?![A-Za-z])\.?[ ]*)?([A-Za-z\u00b5][A-Za-z-]*)(?![A-Za-z])"
+    r"(?:[} ]*\^[ ]*\{?[ ]*([23])|[ ](squared|cubed))?"
+)
+_POWERS = {"sq": "2", "cu": "3"}
+
+
+def other_measure(one: str, other: str) -> bool:
+    """Whether two texts give their numbers in units of one quantity, and in others: grams and kilograms, square and
+    cubic metres."""
+    measured = [_measures(text) for text in (one, other)]
+    return any(
+        measured[0][quantity].isdisjoint(measured[1][quantity]) for quantity in measured[0].keys() & measured[1].keys()
+    )
+
+
+def _measures(text: str) -> dict[str, set[str]]:
+    """The units that stand behind a number, by what they measure; powers of lengths are quantities of their own."""
+    number = re.search(r"\d", text)
+    found: dict[str, set[str]] = {}
+    if number is None or len(text) > _LONGEST_MEASURED:
+        return found
+    behind = _TEXT_COMMANDS.sub(" ", text[number.end() :])
+    for written in _WRITTEN_UNIT.finditer(behind):
+        power = written[3] or _POWERS.get((written[1] or written[4] or "")[:2])
+        for quantity, symbol in _units_of(written[2]):
+            found.setdefault(quantity, set()).add(symbol)
+            if power is not None:
+                found.setdefault(f"{quantity} to a power", set()).add(power)
+    return found
+
+
+def _units_of(word: str) -> list[tuple[str, str]]:
+    """(What it measures, the unit's symbol) of each unit that a word names."""
+    if parts := _PER_HOUR.get(word.lower()):
+        return [_QUANTITIES[part] for part in parts]
+    if known := _QUANTITIES.get(re.sub("L$", "l", word)):
+        return [known]
+    for pattern, unit in _BY_NAME:
+        if pattern.fullmatch(word):
+            return [unit]
+    for pattern, quantity, base in _BY_LONG_NAME:
+        if named := pattern.fullmatch(word):
+            return [(quantity, _PREFIXES.get((named[1] or "").lower(), "") + base)]
+    return []
+
+
+__all__ = ["BARE_SYMBOLS", "SYMBOLS", "is_thing", "is_unit", "other_measure"]
