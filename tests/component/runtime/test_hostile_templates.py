@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
+import mmap
 import os
 import random
 import select
@@ -48,6 +50,42 @@ def asleep() -> tuple[int, int]:
     return pid, pidfds.open_pidfd(pid)
 
 
+class Shadows:
+    """Processes that wait for a minute, made ten times as fast as `asleep` makes them: they have this process's memory
+    and descriptors, a stack of their own, and do nothing but call the C library's `sleep`."""
+
+    CLONE_VM, CLONE_FS, CLONE_FILES = 0x100, 0x200, 0x400
+    STACKS, STACK_BYTES, SECONDS = 256, 1 << 14, 60
+
+    def __init__(self) -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        self._clone, self._sleep = libc.clone, ctypes.cast(libc.sleep, ctypes.c_void_p)
+        self._clone.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
+        self._memory = mmap.mmap(-1, self.STACKS * self.STACK_BYTES)
+        self._lowest = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        self._stacks: deque[tuple[int, int]] = deque((number, 0) for number in range(self.STACKS))
+        """(number of a stack, the process that has it or had it), the one that was taken longest ago first"""
+
+    def __call__(self) -> tuple[int, int]:
+        """(pid, pidfd), as of `asleep`."""
+        top = self._lowest + (self._free_stack() + 1) * self.STACK_BYTES - 64
+        shared = self.CLONE_VM | self.CLONE_FS | self.CLONE_FILES
+        pid = self._clone(self._sleep, top, shared | signal.SIGCHLD, self.SECONDS)
+        if pid < 0:
+            raise OSError(ctypes.get_errno(), "clone")
+        self._stacks[-1] = self._stacks[-1][0], pid
+        return pid, pidfds.open_pidfd(pid)
+
+    def _free_stack(self) -> int:
+        """One that no process has which has not been waited for: it would come back from its call some day."""
+        for _ in range(self.STACKS):
+            self._stacks.rotate(-1)
+            number, pid = self._stacks[-1]
+            if not pid or not Path(f"/proc/{pid}").exists():
+                return number
+        raise AssertionError(f"{self.STACKS} of them have not ended")
+
+
 def has_ended(pid: int) -> bool:
     """It is a zombie. Raises FileNotFoundError if somebody has waited for it."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
@@ -61,13 +99,14 @@ class Bench:
         self.spawner = Spawner(ours, os.getpid())  # type: ignore[arg-type]
         self.said = Told()
         monkeypatch.setattr(self.spawner, "_say", self.said)
+        self.asleep: Callable[[], tuple[int, int]] = asleep
         self.numbers = 0
         self.sockets: dict[int, socket.socket] = {}
 
     def template(self) -> spawner._Template:
         """One that has not said yet that it is ready."""
         self.numbers += 1
-        pid, pidfd = asleep()
+        pid, pidfd = self.asleep()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         theirs.setblocking(False)
         group = self.spawner.template_pool.acquire()
@@ -344,13 +383,14 @@ def test_one_that_does_not_read_holds_up_nobody(bench: Bench) -> None:
 class Sleepers:
     """Processes that a template says are its forks: the last twenty live, and most are given as several sandboxes."""
 
-    def __init__(self) -> None:
+    def __init__(self, made: Callable[[], tuple[int, int]]) -> None:
+        self._made = made
         self._living: deque[tuple[int, int]] = deque()
 
     def pidfd(self, drawn: random.Random) -> int:
         """Of one of them, or of a new one; to be closed by the caller."""
         if not self._living or drawn.random() < 0.05:
-            self._living.append(asleep())
+            self._living.append(self._made())
             if len(self._living) > 20:
                 self.end_first()
         return os.dup(drawn.choice(self._living)[1])
@@ -381,61 +421,94 @@ def answered(bench: Bench, asked: set[int]) -> None:
     bench.said.messages.clear()
 
 
+def drawn_message(drawn: random.Random, made: spawner._Template, sleepers: Sleepers) -> tuple[bytes, list[int]]:
+    """What a template says, with descriptors that are to be closed. Half of it may be right, where something waits."""
+    kind = drawn.choice(("right", "right", "right", "failed", "number", "bytes", "ready", "file", "two", "self"))
+    number = drawn.choice([*list(made.waiting)[-4:], drawn.randrange(1 << 32)])
+    message = ANSWER.pack(number, 0)
+    if kind == "right" and made.waiting:
+        return ANSWER.pack(next(iter(made.waiting)), 0), [sleepers.pidfd(drawn)]
+    if kind == "failed":
+        message = ANSWER.pack(number, drawn.randrange(-(1 << 31), 1 << 31)) + drawn.randbytes(drawn.randrange(40))
+    elif kind == "bytes":
+        message = drawn.randbytes(drawn.choice((0, 1, 7, 8, 9, 100, 9000)))
+    elif kind == "ready":
+        message = READY
+    elif kind in ("file", "two"):
+        return message, [os.open("/dev/null", os.O_RDONLY) for _ in range(1 if kind == "file" else 3)]
+    elif kind == "self":
+        return message, [pidfds.open_pidfd(made.pid)]
+    return message, []
+
+
+AT_ONE_TIME = 16
+"""templates that talk: while one that has been ended is dying, others go on, so that no message waits for a death"""
+
+
+def another(bench: Bench, drawn: random.Random) -> spawner._Template:
+    """A template, which says that it is ready before anything else, or does not."""
+    made = bench.template()
+    if drawn.random() < 0.9:
+        bench.say(made, READY)
+        bench.work()
+    return made
+
+
+def nothing_left(bench: Bench, asked: set[int], open_files: int) -> None:
+    """End all templates and sandboxes: each order has had its answer, and no descriptor is open that was not before."""
+    for made in bench.spawner.templates.values():
+        with suppress(ProcessLookupError):
+            os.kill(made.pid, signal.SIGKILL)
+    bench.until(lambda: not bench.spawner.templates)
+    for number in list(bench.sockets):
+        bench.sockets.pop(number).close()
+    bench.work()
+    answered(bench, asked)
+    assert asked == set()
+    assert not bench.spawner.sandboxes
+    assert len(os.listdir("/proc/self/fd")) == open_files
+
+
 @pytest.mark.timeout(0 if MESSAGES > 50_000 else 120)
 def test_no_message_of_a_template_ends_the_spawner(bench: Bench) -> None:
-    """Random messages, with random descriptors, before and after it is ready: at most that template ends, each order is
-    answered once, and no descriptor, process or memory is left. HARENA_FUZZ_MESSAGES sets how many."""
+    """Random messages, with random descriptors, before and after it is ready, and after it was ended: at most that
+    template ends, each order is answered once, and after each 20,000 messages no descriptor, process or memory is left.
+    HARENA_FUZZ_MESSAGES sets how many there are."""
     drawn = random.Random(11)
     asked: set[int] = set()
-    sleepers, memory = Sleepers(), 0
-    open_before, children_before = len(os.listdir("/proc/self/fd")), children()
-    made = bench.template()
+    bench.asleep = Shadows()
+    memory, open_before, children_before = 0, len(os.listdir("/proc/self/fd")), children()
+    sleepers, talking = Sleepers(bench.asleep), list[spawner._Template]()
     for sent in range(MESSAGES):
         if sent % 1000 == 0:
             answered(bench, asked)
         if sent == MESSAGES // 10:  # by now it has its buffers
             memory = resident_bytes()
-        if ended(bench, made) or made.ended_by:
-            bench.until(lambda: ended(bench, made))  # noqa: B023 (called at once)
-            bench.sockets.pop(made.number).close()
-            made = bench.template()
-            if drawn.random() < 0.9:
-                bench.say(made, READY)
-                bench.work()
+        if sent % 20_000 == 19_999:
+            sleepers.end()
+            bench.until(lambda: not bench.spawner.sandboxes)
+            nothing_left(bench, asked, open_before)
+            talking.clear()
+            assert children() <= children_before
+        while True:
+            for made in [made for made in talking if ended(bench, made)]:
+                talking.remove(made)
+                bench.sockets.pop(made.number).close()
+            if len(talking) == AT_ONE_TIME:
+                break
+            talking.append(another(bench, drawn))
+        made = drawn.choice(talking)
+        if made.ended_by and drawn.random() < 0.8:  # most of what is said is said by those who live
+            made = next((each for each in talking if not each.ended_by), made)
         if drawn.random() < 0.3:
             asked.add(bench.order(made))
-        descriptors: list[int] = []
-        kind = drawn.choice(("right", "right", "right", "failed", "number", "bytes", "ready", "file", "two", "self"))
-        number = drawn.choice([*list(made.waiting)[-4:], drawn.randrange(1 << 32)])
-        message = ANSWER.pack(number, 0)
-        if kind == "right" and made.waiting:
-            descriptors = [sleepers.pidfd(drawn)]
-            message = ANSWER.pack(next(iter(made.waiting)), 0)
-        elif kind == "failed":
-            message = ANSWER.pack(number, drawn.randrange(-(1 << 31), 1 << 31)) + drawn.randbytes(drawn.randrange(40))
-        elif kind == "bytes":
-            message = drawn.randbytes(drawn.choice((0, 1, 7, 8, 9, 100, 9000)))
-        elif kind == "ready":
-            message = READY
-        elif kind in ("file", "two"):
-            descriptors = [os.open("/dev/null", os.O_RDONLY) for _ in range(1 if kind == "file" else 3)]
-        elif kind == "self":
-            descriptors = [pidfds.open_pidfd(made.pid)]
+        message, descriptors = drawn_message(drawn, made, sleepers)
         bench.say(made, message, *descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         bench.work()
     sleepers.end()
-    if not ended(bench, made):
-        os.kill(made.pid, signal.SIGKILL)
-        bench.until(lambda: ended(bench, made))
-    bench.sockets.pop(made.number).close()
-    bench.work()
-    answered(bench, asked)
-    assert asked == set()
-    assert not bench.spawner.templates
-    assert not bench.spawner.sandboxes
+    nothing_left(bench, asked, open_before)
     assert children() <= children_before
     assert resident_bytes() < memory + (16 << 20)
-    assert len(os.listdir("/proc/self/fd")) == open_before
     assert fcntl.fcntl(bench.spawner.control.fileno(), fcntl.F_GETFD) >= 0
