@@ -230,7 +230,7 @@ class ListeningSocket(socket.socket):
         self._taken += 1
         kernel_memory.narrow(accepted[0])
         if self.greetings is not None:
-            self.greetings.begun(accepted[0])
+            self.greetings.begun(accepted[0], network(accepted[1][0]))
         return accepted
 
     def _go_on(self) -> None:

@@ -1,7 +1,7 @@
 """TLS of a server: a certificate and its key out of files, read again when they are renewed, and who is greeting.
 
 A connection counts as a connection when TLS is agreed upon. Before that its client has shown nothing, so these have a
-bound of their own: beyond it, the one that began longest ago ends.
+bound of their own: beyond it, of whoever has most, the one that began longest ago ends.
 """
 
 from __future__ import annotations
@@ -57,26 +57,36 @@ class Certificate:
 
 
 class Greetings:
-    """Connections of one server on which TLS is being agreed upon. Used from one event loop."""
+    """Connections of one server on which TLS is being agreed upon, by the address that began them. Used from one event
+    loop."""
 
     def __init__(self, most: int = MOST_GREETING) -> None:
         self._most = most
-        self._open: OrderedDict[int, socket.socket] = OrderedDict()
-        """descriptor -> its socket, the one that began longest ago first"""
+        self._owner_of: dict[int, str] = {}
+        """descriptor -> whose connection it is"""
+        self._open: dict[str, OrderedDict[int, socket.socket]] = {}
+        """owner -> descriptor -> its socket, the one that began longest ago first"""
 
     def __len__(self) -> int:
-        return len(self._open)
+        return len(self._owner_of)
 
-    def begun(self, accepted: socket.socket) -> None:
-        """A connection was accepted; the oldest of too many ends, as if its client had gone."""
+    def begun(self, accepted: socket.socket, owner: str) -> None:
+        """A connection of this owner, an address, was accepted. Where there are too many, the oldest one of whoever has
+        most ends, as if its client had gone: who fills the room loses what is theirs."""
         number = accepted.fileno()
-        self._open.pop(number, None)  # it was another connection's, which has ended
-        self._open[number] = accepted
-        while len(self._open) > self._most:
-            _, oldest = self._open.popitem(last=False)
+        self.ended(number)  # it was another connection's, which has ended
+        self._owner_of[number] = owner
+        self._open.setdefault(owner, OrderedDict())[number] = accepted
+        while len(self) > self._most:
+            of_most = max(self._open.values(), key=len)
+            number, oldest = next(iter(of_most.items()))
+            self.ended(number)
             with contextlib.suppress(OSError):  # it has ended by itself
                 oldest.shutdown(socket.SHUT_RDWR)
 
     def ended(self, number: int) -> None:
         """TLS is agreed upon on the connection with this descriptor."""
-        self._open.pop(number, None)
+        if (owner := self._owner_of.pop(number, None)) is not None:
+            del self._open[owner][number]
+            if not self._open[owner]:
+                del self._open[owner]

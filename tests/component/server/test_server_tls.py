@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -129,6 +130,32 @@ async def test_greetings_have_a_bound(secure: tuple[World, HttpServer, Certifica
     for _, writer in silent:
         writer.close()
     assert len(greetings) <= 3
+
+
+def test_who_fills_the_greetings_ends_its_own() -> None:
+    """An address that begins as many as there may be takes the place of none that another one has begun."""
+    greetings = Greetings(most=4)
+    pairs = [socket.socketpair() for _ in range(12)]
+    try:
+        greetings.begun(pairs[0][0], "address 10.0.0.1")
+        for ours, _ in pairs[1:]:
+            greetings.begun(ours, "address 10.0.0.2")
+        assert len(greetings) == 4
+        assert [is_ended(theirs) for _, theirs in pairs] == [False, *[True] * 8, *[False] * 3]
+        greetings.ended(pairs[0][0].fileno())
+        assert len(greetings) == 3
+    finally:
+        for one in pairs:
+            one[0].close()
+            one[1].close()
+
+
+def is_ended(theirs: socket.socket) -> bool:
+    """The other end was shut down."""
+    try:
+        return theirs.recv(1, socket.MSG_DONTWAIT) == b""
+    except BlockingIOError:
+        return False
 
 
 def test_files_that_cannot_be_used(tmp_path: Path, authority: Authority, pair: Pair) -> None:
