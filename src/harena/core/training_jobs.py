@@ -114,17 +114,29 @@ def is_along(axis: str, name: str, values: Any) -> bool:
 
 
 def _append(merged: Metrics, axis: str, told: Mapping[str, list[float | None]]) -> None:
+    """A page has a thousand events, so that each of them takes time for what it tells, and not for what is there."""
     new = {name: values for name, values in told.items() if axis_of(name) == axis}
-    old = {name: values for name, values in merged.items() if isinstance(values, list) and axis_of(name) == axis}
-    first = new[axis][0]
-    before = old.get(axis, [])
-    anew = (place for place, step in enumerate(before) if step is None or first is None or step >= first)
-    kept = next(anew, len(before))
+    old = [name for name, values in merged.items() if isinstance(values, list) and axis_of(name) == axis]
+    kept = _kept(merged.get(axis), new[axis][0])
     grown = len(new[axis])
     for name in dict.fromkeys([*old, axis, *new]):
-        standing = old.get(name, [])[:kept]
-        values = new.get(name, [])[:grown]
-        merged[name] = [*standing, *[None] * (kept - len(standing)), *values, *[None] * (grown - len(values))]
+        values = merged.get(name)
+        if not isinstance(values, list):
+            values = merged[name] = []
+        del values[kept:]
+        values += [None] * (kept - len(values))
+        values += new.get(name, [])[:grown]
+        values += [None] * (kept + grown - len(values))
+
+
+def _kept(before: MetricValue, first: float | None) -> int:
+    """How many of the steps that were told before come before this one. They rise, so that mostly the last one says."""
+    if not isinstance(before, list) or not before:
+        return 0
+    if first is not None and before[-1] is not None and before[-1] < first:
+        return len(before)
+    anew = (place for place, step in enumerate(before) if step is None or first is None or step >= first)
+    return next(anew, len(before))
 
 
 def newest_metrics(told: Mapping[str, MetricValue]) -> dict[str, float | None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,11 @@ from server_world import World, world
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
 from harena.core.file_trees import files_of, pack_files
+from harena.core.pages import PageRoom
+from harena.core.training_jobs import Metrics, merge_metrics
+from harena.faces.dreadnode import port
+from harena.faces.dreadnode.amounts import NewestLogs, leave_newest
+from harena.faces.dreadnode.records import HostedLog
 from harena.training.data.templates import SIMPLE_TEMPLATE
 
 RECORDED = json.loads((Path(__file__).parent / "dreadnode.json").read_text(encoding="utf-8"))
@@ -255,3 +261,38 @@ async def test_keys_and_scopes(tmp_path: Path) -> None:
             await client.ask("POST", "/api/v1/org/acme/ws/team/training/jobs", {"backend": "tinker"}, status=403)
             await client.ask("GET", "/v1/training_jobs", status=401)  # harena's own routes take their own header
             await Client(session, "wrong").ask("GET", "/api/v1/user", status=401)
+
+
+async def test_a_page_of_large_jobs_is_refused(hosted: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This wire has no cursor where a page could be cut, as harena's own lists are: fewer jobs can be asked for."""
+    monkeypatch.setattr(port, "PageRoom", lambda: PageRoom(10_000))
+    for number in range(3):
+        await hosted.run("rl", name=f"n{number}", tags=["steps:1", *(f"{tag:>1000}" for tag in range(4))])
+    listing = "/api/v1/org/acme/ws/default/training/jobs?page_size="
+    refused = await hosted.ask("GET", f"{listing}500", status=422)
+    assert "ask for fewer on a page" in refused["detail"]
+    page = await hosted.ask("GET", f"{listing}1")
+    assert (len(page["items"]), page["total"]) == (1, 3)
+
+
+def test_the_newest_messages_are_kept() -> None:
+    """By their number and by their bytes; the last one stays however large it is."""
+    logs = [HostedLog(timestamp="", level="info", message=f"{number:>1000}", data={}) for number in range(10)]
+    few, small = NewestLogs(3, 1 << 20), NewestLogs(100, 2500)
+    for kept in (few, small):
+        kept.add(logs[:5])
+        kept.add(logs[5:])
+    assert (few.items(), small.items()) == (logs[-3:], logs[-2:])
+    small.add([replace(logs[0], message="x" * 9000)])
+    assert len(small.items()) == 1
+
+
+def test_the_newest_values_are_left() -> None:
+    """Of both axes, whose arrays stay as long as their steps."""
+    metrics: Metrics = {"lr": 0.5}
+    for step in range(100):
+        merge_metrics(metrics, {"steps": [step], "train/a": [0.1]})
+    merge_metrics(metrics, {"eval/steps": [9, 99], "eval/a": [1.0, 2.0]})
+    leave_newest(metrics, 120)
+    assert metrics["steps"] == [*range(50, 100)]
+    assert (metrics["train/a"], metrics["eval/steps"], metrics["eval/a"]) == ([0.1] * 50, [99], [2.0])

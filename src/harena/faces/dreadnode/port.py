@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from harena.core.errors import NotFoundError
+from harena.core.errors import NotFoundError, ValidationError
 from harena.core.idempotency import IdempotencyKey
+from harena.core.pages import PAGE_BYTES, PageRoom
 from harena.core.parameters import Bounds, Id, OptionalWord
+from harena.core.threads import TRAINING
 from harena.core.training_jobs import Metrics, TrainingState, merge_metrics
 from harena.core.workspace import WorkspaceLimits
+from harena.faces.dreadnode.amounts import MOST_JOBS, MOST_VALUES, NewestLogs, json_bytes, leave_newest
 from harena.faces.dreadnode.catalog import CatalogFilter, models_of
 from harena.faces.dreadnode.records import (
     MOST_LOGS,
@@ -111,15 +114,17 @@ class HostedTraining:
         trainer_type: OptionalWord = None,
         project_ref: OptionalWord = None,
     ) -> HostedJobsPage:
-        """Hosted jobs of the workspace, newest first."""
+        """Hosted jobs among the workspace's newest ten thousand, newest first. Raises ValidationError for a page that
+        would hold too much."""
         self._check(ws)
-        matching: list[TrainingJob] = []
-        first, total = (page - 1) * page_size, 0
+        items: list[HostedJob] = []
+        first, total, looked_at, room = (page - 1) * page_size, 0, 0, PageRoom()
         cursor: int | None = None
-        while True:
+        while looked_at < MOST_JOBS:
             found = await self._node.list_training_jobs(
                 state=status, trainer_type=trainer_type, limit=PAGE, cursor=cursor
             )
+            looked_at += len(found.training_jobs)
             for job in found.training_jobs:
                 if (
                     not is_hosted(job)
@@ -128,15 +133,19 @@ class HostedTraining:
                 ):
                     continue
                 if first <= total < first + page_size:
-                    matching.append(job)
+                    items.append(self._hosted(job, org))
+                    if not room.takes(await TRAINING.run(json_bytes, items[-1])):
+                        raise ValidationError(
+                            f"page_size {page_size}: the first {len(items)} jobs of page {page} hold more than "
+                            f"{PAGE_BYTES} bytes, which is the most for one answer: ask for fewer on a page"
+                        )
                 total += 1
             if (cursor := found.next_cursor) is None:
                 break
-        items = [self._hosted(job, org) for job in matching]
         return HostedJobsPage(items=items, total=total, page=page, page_size=page_size)
 
     async def get_job(self, org: Id, ws: Id, job: Id) -> HostedJob:
-        """A job by its id or name, with all that it has measured."""
+        """A job by its id or name, with what it has measured: of more than a million values the newest."""
         self._check(ws)
         found = await self._node.get_training_job(job)
         return hosted_job(found, org, self._workspace, await self._measured(found.id))
@@ -156,16 +165,17 @@ class HostedTraining:
     async def job_logs(self, org: Id, ws: Id, job: Id) -> HostedLogs:
         """What was said to people."""
         found = await self._found(ws, job, org)
-        items: list[HostedLog] = []
+        newest = NewestLogs(MOST_LOGS, PAGE_BYTES)
         cursor = 0
         while True:
             page = await self._node.training_job_logs(found.id, after=cursor, limit=LOGS_PAGE)
-            items += [
+            if not page.items:  # one that is cut by its bytes has fewer than were asked for, and is not the last
+                return HostedLogs(items=newest.items())
+            cursor = page.cursor
+            items = [
                 HostedLog(timestamp=log.at, level=log.level, message=log.message, data=log.data) for log in page.items
             ]
-            items, cursor = items[-MOST_LOGS:], page.cursor
-            if len(page.items) < LOGS_PAGE:
-                return HostedLogs(items=items)
+            await TRAINING.run(newest.add, items)
 
     async def job_artifacts(self, org: Id, ws: Id, job: Id) -> HostedArtifacts:
         """What the job has written, and what it was made of."""
@@ -219,6 +229,7 @@ class HostedTraining:
             if page.anew:
                 metrics.clear()
             merge_metrics(metrics, page.metrics)
+            leave_newest(metrics, MOST_VALUES)
             cursor = page.cursor
             if not page.more:
                 return metrics
