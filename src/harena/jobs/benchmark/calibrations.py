@@ -71,7 +71,7 @@ class Calibrations:
         self._durable = durable
         self._isolates = isolates
         self._planned: dict[str, Calibration] = {}
-        """by job: what this process has begun and not yet reported"""
+        """by job: what this process has begun and not yet reported, where nothing is stored of that"""
 
     async def create(
         self, workspace: str, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
@@ -116,7 +116,8 @@ class Calibrations:
         if begun != version:  # by a process that ended before it could note it; another version is the newest by now
             sources["scenarios"] = {"ref": begun}
             planned, kept, version = await SCENARIOS.run(_planned, sources, gold_runs, reader, keep=self._durable)
-        self._planned[job.id] = planned
+        if not self._durable:  # else it is made again of what is stored: it has all scenarios, and nobody may ever ask
+            self._planned[job.id] = planned
         name, number = parse_reference(version) if version is not None else (None, None)
         calibration = NewCalibration(
             job_id=job.id,
