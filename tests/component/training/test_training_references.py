@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from harena.testing.conformance_registry import ROWS, TASK, capability, jsonl, s
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import read_rows
+from harena.training.requests import stored_references
 from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
@@ -423,3 +426,20 @@ async def test_a_world_is_the_prompt_that_begins_it(registry: Store) -> None:
         await resolve(registry, RL, config={**config, "world_manifest_id": "nobodys"})
     with pytest.raises(ValidationError, match=r"config\.world_manifest_id: goal: the world has no group 'Kings'"):
         await resolve(registry, RL, config={**config, "world_goal": "Kings"})
+
+
+async def test_rows_are_written_in_threads(registry: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are left when those that cannot be used are taken out: there may be hundreds of megabytes of them, and
+    the event loop has others to serve."""
+    loop_thread, threads = threading.get_ident(), set[int]()
+
+    def dumps(row: Any, **given: Any) -> str:
+        threads.add(threading.get_ident())
+        return json.dumps(row, **given)
+
+    monkeypatch.setattr(stored_references, "json", SimpleNamespace(dumps=dumps))
+    text = tmp_path / "text.jsonl"
+    text.write_text(jsonl([{"prompt": "a", "completion": "b"}, {"prompt": "a"}]))
+    await resolve(registry, SFT, config={"dataset_ref": str(text), "skip_bad_rows": True})
+    assert threads
+    assert loop_thread not in threads

@@ -3,11 +3,13 @@ uses what was there then. What cannot be found, or does not fit, is one error wi
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.file_trees import files_of, pack_files, tree_of
@@ -55,6 +57,10 @@ MOST_WORLD_NAME = 100
 USES: Mapping[str, str] = {"sft": "for SFT", "prompts": "as prompts", "trajectories": "as trajectories"}
 
 
+_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+"""workspace -> held while a request's references are found; gone when nobody finds any"""
+
+
 class References:
     """Finds what requests of one workspace refer to. Used from one event loop."""
 
@@ -78,8 +84,13 @@ class References:
         """rows that cannot be used are left out"""
 
     async def resolve(self, request: SFTRequest | RLRequest) -> ResolvedReferences:
-        """Every reference. Raises NotFoundError where all that is wrong is that something is not there, else
-        ValidationError; each with all that is wrong."""
+        """Every reference; one request of a workspace at a time, since rows of its data sets may be held meanwhile.
+        Raises NotFoundError where all that is wrong is that something is not there, else ValidationError; each with all
+        that is wrong."""
+        async with _turns.setdefault(self._workspace, asyncio.Lock()):
+            return await self._resolved(request)
+
+    async def _resolved(self, request: SFTRequest | RLRequest) -> ResolvedReferences:
         config = request.config
         self._skips = config.skip_bad_rows is True
         found = [await self._tried("model", self._model(request.model))]
@@ -265,8 +276,7 @@ class References:
     async def _made_of(self, name: str, rows: list[Mapping[str, Any]], use: Use = "prompts") -> ResolvedReference:
         async with spooled("harena-prompts-") as folder:
             file = Path(folder) / f"{name}.jsonl"
-            text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-            await OBJECTS.run(file.write_text, text, encoding="utf-8")
+            await OBJECTS.run(_write_rows, file, rows)
             return await self._usable(str(file), use, None)
 
     async def _of_path(self, path: str) -> ObjectVersion:
@@ -307,6 +317,13 @@ class References:
         described = description_of(row.kind, row.described)
         assert not isinstance(described, DatasetDescription), "of a data set one split is used"
         return _ref(kind, row.name, row.version, row.digest, place, described)
+
+
+def _write_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """A row at a time: a call of the encoder holds the interpreter. Not for the event loop."""
+    with file.open("w", encoding="utf-8") as out:
+        for row in rows:
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def _check_prompt(values: Mapping[str, Any], origin: str, ids: dict[str, str]) -> None:
