@@ -37,6 +37,11 @@ class NodeConfig:
     """program and arguments of a worker; None = `harena.training.worker.main`"""
 
     @property
+    def works_for_server(self) -> bool:
+        """Whoever asks for its sandboxes is not who runs this process: a server's node, or one that works for it."""
+        return self.durable_jobs or self.sandbox_networks is not None
+
+    @property
     def images_place(self) -> Path:
         """Directory of images: in harena's home, which is the machine's even where the store is elsewhere."""
         return self.home / "images"

@@ -122,6 +122,17 @@ WORKSPACE_LIMITS = Setting(
     "for the workers of its training jobs; a server's own are those of `harena serve --limit` and `harena workspaces "
     "set`.",
 )
+SANDBOX_NETWORKS = Setting(
+    "HARENA_SANDBOX_NETWORKS",
+    NODE,
+    None,
+    "NETWORK, separated by commas",
+    "Addresses beside the public internet that sandboxes of an embedded node may reach where their networks name them, "
+    "as 10.0.0.0/8; `public` = none. Without it all. A server sets it for the workers of its training jobs; its own "
+    "are those of `harena serve --network-allow`.",
+)
+OF_WORKERS = (WORKSPACE, WORKSPACE_LIMITS, SANDBOX_NETWORKS)
+"""what a node tells the workers of its training jobs, and these the processes that work for them on other machines"""
 SECRET_KEY = Setting(
     "HARENA_SECRET_KEY",
     NODE,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harena.core.models import KnownProgram
+    from harena.core.network_policy import Network
     from harena.core.node_config import NodeConfig
     from harena.core.ports import Operations
     from harena.core.workspace import LimitsOf, WorkspaceLimits
@@ -28,37 +29,44 @@ async def open_embedded() -> Operations:
 
     Blueprints, packages and results are kept in harena's home; results in PostgreSQL where `HARENA_DATABASE_URL` names
     one. Its workspace is the default one, or that of `HARENA_WORKSPACE`, and what that may use is unlimited, or what
-    `HARENA_WORKSPACE_LIMITS` says; a training job's worker is told both. Raises HostUnsupportedError where this host
+    `HARENA_WORKSPACE_LIMITS` says; its sandboxes reach what their networks name, or less by `HARENA_SANDBOX_NETWORKS`.
+    A training job's worker is told all three. Raises HostUnsupportedError where this host
     forbids what isolation needs, ValidationError.
     """
     from harena.core.node_config import NodeConfig
 
-    limits_of = _as_given()
+    limits_of, sandbox_networks = _as_given()
     home = _usable_home()
-    config = NodeConfig(store_place=store_place(home), limits_of=limits_of)
+    config = NodeConfig(store_place=store_place(home), limits_of=limits_of, sandbox_networks=sandbox_networks)
     return await _open(home, config, settings.WORKSPACE.read())
 
 
-def _as_given() -> LimitsOf | None:
-    """What the environment says of the workspace's limits; None = nothing. Raises ValidationError."""
+def _as_given() -> tuple[LimitsOf | None, Sequence[Network] | None]:
+    """What the environment says of the workspace's limits, and of the networks of its sandboxes; None = nothing. Raises
+    ValidationError."""
+    from harena.core.sandbox_networks import given_networks
     from harena.core.workspace import given_limits
 
+    sandbox_networks = given_networks()
+
     if (limits := given_limits()) is None:
-        return None
+        return None, sandbox_networks
 
     async def limits_of(_: str) -> WorkspaceLimits:
         return limits
 
-    return limits_of
+    return limits_of, sandbox_networks
 
 
-async def open_for_runs(limits_of: LimitsOf) -> Node:
+async def open_for_runs(limits_of: LimitsOf, sandbox_networks: Sequence[Network] | None) -> Node:
     """A node inside a process that scores runs of jobs which other nodes have accepted; `limits_of`: what a workspace
-    may use there. Raises as `open_embedded`."""
+    may use there; `sandbox_networks`: what sandboxes of the node that has accepted the job may reach. Raises as
+    `open_embedded`."""
     from harena.core.node_config import NodeConfig
 
     home = _usable_home()
-    return await _open(home, NodeConfig(store_place=store_place(home), limits_of=limits_of))
+    config = NodeConfig(store_place=store_place(home), limits_of=limits_of, sandbox_networks=sandbox_networks)
+    return await _open(home, config)
 
 
 def load_embedded() -> None:
@@ -132,7 +140,7 @@ async def _open(home: Path, config: NodeConfig, workspace: str | None = None) ->
     clock = SystemClock()
     layers = LayerStore(home / "layers")
     blueprints = Blueprints(clock, layers=layers, root=home / "blueprints")
-    images = NodeImages(config.images_place, clock, for_server=config.durable_jobs)
+    images = NodeImages(config.images_place, clock, for_server=config.works_for_server)
     gateways = NodeGateways()
     runtime = LinuxRuntime(
         layers=layers,

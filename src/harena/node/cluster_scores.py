@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from harena.cluster.connection import connect, room
 from harena.cluster.workers import Refused, WorkerLostError, Workers, node_name
 from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.core.models import SandboxSpec
+from harena.core.network_policy import Network
 from harena.core.ports import SandboxSource
 from harena.core.results import RunResult, Trust
 from harena.core.threads import NODE
@@ -28,7 +29,8 @@ from harena.jobs.slots import Slots
 from harena.scoring.scenario import Scenario
 
 MOST_LOSSES = 3
-OpenForRuns = Callable[[LimitsOf], Awaitable["SandboxSourceOf"]]
+OpenForRuns = Callable[[LimitsOf, Sequence[Network] | None], Awaitable["SandboxSourceOf"]]
+"""what opens a worker's node: (what a workspace may use, what sandboxes may reach beside the public internet)"""
 
 
 class SandboxSourceOf(Protocol):
@@ -57,8 +59,9 @@ class RunElsewhere:
 class ScoringWorker:
     """One actor, with a node of sandboxes of its own. Used from its event loop."""
 
-    def __init__(self, open_node: OpenForRuns) -> None:
+    def __init__(self, open_node: OpenForRuns, sandbox_networks: Sequence[Network] | None) -> None:
         self._open_node = open_node
+        self._sandbox_networks = sandbox_networks
         self._limits: dict[str, WorkspaceLimits] = {}
         self._node: SandboxSourceOf | None = None
         self._running: dict[str, asyncio.Task[RunResult]] = {}
@@ -66,7 +69,7 @@ class ScoringWorker:
     async def ready(self) -> Refused | None:
         """Open the node."""
         try:
-            self._node = await self._open_node(self._limits_of)
+            self._node = await self._open_node(self._limits_of, self._sandbox_networks)
         except HarenaError as error:
             return Refused(error)
         return None
@@ -117,10 +120,14 @@ class ClusterScores:
     """Implements `ScoresElsewhere` with the cluster of this process. Its workers are there while a job wants them: what
     they hold of the cluster's slots is given back with the last one. Used from one event loop."""
 
-    def __init__(self, limits_of: LimitsOf | None, open_node: OpenForRuns) -> None:
-        """`limits_of`: what a workspace may use; None = everything. `open_node` opens a worker's node, in its
-        process."""
+    def __init__(
+        self, limits_of: LimitsOf | None, sandbox_networks: Sequence[Network] | None, open_node: OpenForRuns
+    ) -> None:
+        """`limits_of`: what a workspace may use; None = everything. `sandbox_networks`: what this node's sandboxes may
+        reach beside the public internet, and so those of its workers; None = all. `open_node` opens a worker's node, in
+        its process."""
         self._limits_of = limits_of
+        self._sandbox_networks = sandbox_networks
         self._open_node = open_node
         self.slots = Slots(1)
         """runs that the cluster has under way at one time"""
@@ -170,7 +177,7 @@ class ClusterScores:
         await NODE.run(connect, address)
         there = await NODE.run(room)
         self.slots.resize(EXECUTING_PER_CORE * there.cores)
-        workers = Workers(ScoringWorker, lambda: (self._open_node,), there.slots)
+        workers = Workers(ScoringWorker, lambda: (self._open_node, self._sandbox_networks), there.slots)
         workers.begin()  # runs wait for the first: a job can be cancelled meanwhile
         return workers
 

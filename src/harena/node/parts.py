@@ -76,7 +76,7 @@ class NodeParts:
         self.clock = clock
         self._database = NodeDatabase(config.store_place)
         self._jobs: BenchmarkJobs | None = None
-        self._images = images or NodeImages(config.images_place, clock, for_server=config.durable_jobs)
+        self._images = images or NodeImages(config.images_place, clock, for_server=config.works_for_server)
         self._image_builds: Builds | None = None
         self._registry: Registry | None = None
         self._training: TrainingJobs | None = None
@@ -144,7 +144,7 @@ class NodeParts:
             if self._open_for_runs is not None and cluster_address() is not None and missing_ray() is None:
                 from harena.node.cluster_scores import ClusterScores
 
-                elsewhere = ClusterScores(self._config.limits_of, self._open_for_runs)
+                elsewhere = ClusterScores(self._config.limits_of, self._config.sandbox_networks, self._open_for_runs)
             self._jobs = BenchmarkJobs(
                 self._config,
                 self._database,

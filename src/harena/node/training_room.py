@@ -60,5 +60,6 @@ def training_jobs(
             command=command,
             env={**env, settings.HOME.name: str(config.home.resolve())},
             limits_of=config.limits_of,
+            sandbox_networks=config.sandbox_networks,
         ),
     )

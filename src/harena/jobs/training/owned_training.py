@@ -20,6 +20,8 @@ from harena.core.clock import Clock
 from harena.core.errors import PlatformError
 from harena.core.home import private_folder, private_opener
 from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE
+from harena.core.network_policy import Network
+from harena.core.sandbox_networks import written_networks
 from harena.core.server_places import without_server_places
 from harena.core.threads import TRAINING
 from harena.core.training_jobs import (
@@ -69,12 +71,16 @@ class Workers:
     env: Mapping[str, str]
     limits_of: LimitsOf | None = None
     """what a workspace may use, and with it the sandboxes that a worker makes; None = what `env` says"""
+    sandbox_networks: Sequence[Network] | None = None
+    """addresses beside the public internet that these may reach; None = what `env` says"""
 
     async def env_of(self, workspace: str) -> dict[str, str]:
         """The environment of a worker that is started now for a workspace. Raises PlatformError."""
         env = {**self.env, settings.WORKSPACE.name: workspace}
         if self.limits_of is not None:
             env[settings.WORKSPACE_LIMITS.name] = written_limits(await self.limits_of(workspace))
+        if self.sandbox_networks is not None:
+            env[settings.SANDBOX_NETWORKS.name] = written_networks(self.sandbox_networks)
         return env
 
 

@@ -16,7 +16,7 @@ from harena.core.errors import ValidationError
 from harena.training.engines.ray import RayEngine, RayRollouts
 from harena.training.engines.rollout_worker import RolloutWork, RolloutWorker
 
-_OF_WORKERS = (settings.WORKSPACE_LIMITS, settings.TRAINING_MEMORY_BYTES)
+_OF_WORKERS = (*settings.OF_WORKERS, settings.TRAINING_MEMORY_BYTES)
 """what a job's own process was told that holds for its workers, too"""
 
 
