@@ -33,7 +33,7 @@ from harena.scoring.battery.forgery import JUDGED, TEXTS
 from harena.scoring.contracts.contract import CommandContract, Contract, WeightedContract
 from harena.scoring.digests import digest_of
 from harena.scoring.formats.answers import final_answer
-from harena.scoring.scenario import Candidate, Scenario, ScenarioBatch
+from harena.scoring.scenario import Candidate, Scenario, ScenarioBatch, ScenarioLimits
 from harena.scoring.scorers.languages import NOTHING_BY_ENDING
 from harena.scoring.scorers.weak_lines import weak_lines
 
@@ -57,6 +57,10 @@ LEAST_MUTANTS = 3
 """number of mutants that must have been scored before a fault says that none was noticed"""
 REORDERED_RUNS = 2
 """runs of a right answer under the same tests in the opposite order"""
+OUTLASTING_SECONDS = 1.0
+"""time of a forgery that waits for its end, where nothing but the candidate is loaded meanwhile"""
+_LOADED_ALONE = frozenset({"tests", "reference", "stdio", "numeric"})
+"""contracts under which a forgery begins at once: no test suite of a size that nobody knows is imported before it"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,8 @@ class Trial:
     """in place of the scenario's"""
     files: Mapping[str, str] = field(default_factory=dict)
     """over the problem's"""
+    seconds: float | None = None
+    """its time, where the scenario's own is not shorter"""
 
 
 @dataclass(slots=True)
@@ -104,7 +110,9 @@ class Subject:
         for mutant in mutants(self.right[0]) if self.right else ():
             yield Trial("mutant", mutant.name, mutant.candidate)
         for forgery in applicable(self.scenario):
-            yield Trial("forgery", forgery.name, rendered(forgery, target))
+            ends_soon = forgery.outlasts and target.contract in _LOADED_ALONE
+            seconds = OUTLASTING_SECONDS if ends_soon else None
+            yield Trial("forgery", forgery.name, rendered(forgery, target), seconds=seconds)
         yield from self._trials_of_audits()
 
     @property
@@ -232,12 +240,19 @@ def _row(subject: Subject, trial: Trial, row_id: str) -> dict[str, Any]:
         "id": row_id,
         "candidate": trial.candidate,
         "scoring": subject.scenario.scoring if trial.scoring is None else trial.scoring,
-        "limits": subject.scenario.limits,
+        "limits": _limits(subject.scenario, trial),
         **subject.scenario.place,
         **_networks(subject.scenario),
         "problem": {"id": subject.id[:256], "files": {**subject.scenario.files, **trial.files}},
         "metadata": dict(subject.scenario.metadata),
     }
+
+
+def _limits(scenario: Scenario, trial: Trial) -> ScenarioLimits:
+    own = scenario.limits
+    if trial.seconds is None or (own.timeout_seconds is not None and own.timeout_seconds <= trial.seconds):
+        return own
+    return own.model_copy(update={"timeout_seconds": trial.seconds})
 
 
 def _networks(scenario: Scenario) -> dict[str, Any]:

@@ -376,3 +376,17 @@ def test_one_run_says_nothing_about_flakes(gold_runs: Any) -> None:
     """The number is checked before anything runs."""
     with pytest.raises(ValidationError, match="gold_runs must be a whole number from 2 to 1000"):
         calibration(gold_runs=gold_runs)
+
+
+@pytest.mark.parametrize(("own", "given"), [(None, 1.0), (0.5, 0.5), (30.0, 1.0)])
+def test_forgeries_that_wait_for_their_end_get_a_second(own: float | None, given: float) -> None:
+    """Everything else, and what is loaded beside a test suite, has the scenario's time."""
+    limits = {} if own is None else {"limits": {"timeout_seconds": own}}
+    planned = calibration({**RIGHT, **limits})
+    times = {row["id"].split("/", 1)[1].split("-", 1)[-1]: row["limits"].timeout_seconds for row in planned.rows}
+    waiting = {forgery.name for forgery in BATTERY if forgery.outlasts}
+    assert {name for name, seconds in times.items() if name in waiting and seconds == given} == waiting
+    assert {seconds for name, seconds in times.items() if name not in waiting} == {own}
+    suite = {"type": "command", "command": ["python", "test_it.py"], "files": {"test_it.py": "import solution"}}
+    beside = Calibration(load_scenarios([{"id": "one", "candidate": "x = 1\n", "scoring": suite}]), gold_runs=2)
+    assert {row["limits"].timeout_seconds for row in beside.rows} == {None}

@@ -84,6 +84,8 @@ class Forgery:
     """for contracts that run nothing: the whole answer"""
     is_harmless: bool = False
     """it may be run without any isolation"""
+    outlasts: bool = False
+    """it is still there when its time is over, however long that was: all that it tries, it tries at once"""
 
 
 @dataclass(frozen=True, slots=True)

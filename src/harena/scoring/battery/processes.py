@@ -34,6 +34,7 @@ PROCESSES = (
         tries="Stops its own process and waits to be excused.",
         top="import os, signal",
         body="os.kill(os.getpid(), signal.SIGSTOP)",
+        outlasts=True,
     ),
     Forgery(
         name="traces-its-parent",
@@ -151,6 +152,7 @@ libc.setuid(0)
         top="import signal, time\nfor number in signal.valid_signals():\n    try:\n"
         "        signal.signal(number, signal.SIG_IGN)\n    except (OSError, ValueError):\n        pass\n"
         "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())\ntime.sleep(300)",
+        outlasts=True,
     ),
     Forgery(
         name="trace-function-of-the-judge",

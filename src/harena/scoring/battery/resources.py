@@ -53,6 +53,7 @@ os._exit(127)
         family=_FAMILY,
         tries="Sleeps until it is timed out.",
         body="import time\ntime.sleep(3600)",
+        outlasts=True,
     ),
     Forgery(
         name="crowd-that-starves-itself",
@@ -60,6 +61,7 @@ os._exit(127)
         tries="Keeps many children busy, so that its own wait for the processor looks like the host's fault.",
         body="import os\nfor _ in range(60):\n    try:\n        if os.fork() == 0:\n            while True: pass\n"
         "    except OSError:\n        break\nwhile True: pass",
+        outlasts=True,
     ),
     Forgery(
         name="threads-that-starve-it",
@@ -68,6 +70,7 @@ os._exit(127)
         body="import threading\ndef spin():\n    while True: pass\n"
         "crowd = [threading.Thread(target=spin, daemon=True) for _ in range(40)]\n"
         "for thread in crowd:\n    thread.start()\ncrowd[0].join()",
+        outlasts=True,
     ),
     Forgery(
         name="lowest-priority",
@@ -75,6 +78,7 @@ os._exit(127)
         tries="Asks the kernel to run it only when nothing else does, and computes until it is timed out.",
         body="import os\nos.nice(19)\ntry:\n    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\n"
         "except OSError:\n    pass\nwhile True: pass",
+        outlasts=True,
     ),
     Forgery(
         name="all-memory",
