@@ -12,8 +12,17 @@ from typing import Annotated
 import typer
 
 from harena.address import server_address
-from harena.cli import completion, face
+from harena.cli import face
 from harena.cli.arguments import stored_or_file
+from harena.cli.calibration_options import (
+    Blueprint,
+    Candidates,
+    Concurrency,
+    DataFormat,
+    GoldRuns,
+    Grader,
+    RunTimeout,
+)
 from harena.cli.progress import follow
 from harena.cli.report import AnswerFormat, write_json, write_table
 from harena.cli.tally import Tally
@@ -41,14 +50,10 @@ def audit(
         Path,
         typer.Argument(metavar="DATASET", help="Data set, scenario file, task directory, or ref:NAME@2 (stored ones)."),
     ],
-    candidates: Annotated[
-        str | None, typer.Option(help="File of right answers, where the data set holds none; 'nop': there are none.")
-    ] = None,
+    candidates: Candidates = None,
     form: Annotated[AnswerFormat, typer.Option("--format", help="table or json.")] = AnswerFormat.TABLE,
-    data_format: Annotated[
-        str | None, typer.Option("--data-format", help="The data set's format, where its shape does not tell.")
-    ] = None,
-    grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
+    data_format: DataFormat = None,
+    grader: Grader = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page: one file that fetches nothing.")
     ] = None,
@@ -68,13 +73,10 @@ def audit(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
     fail_on: Annotated[FailOn, typer.Option(help="How grave a finding makes a problem unfit.")] = FailOn.ERROR,
     show: Annotated[int, typer.Option(min=0, help="Problems to list in the table, the weakest ones.")] = 30,
-    gold_runs: Annotated[int, typer.Option(help="How often each right answer is run: 2 to 1000.")] = 5,
-    blueprint: Annotated[
-        str,
-        typer.Option(help="Name or id of the blueprint that candidates run in.", autocompletion=completion.blueprint),
-    ] = "default",
-    concurrency: Annotated[int, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer.")] = 8,
-    timeout: Annotated[float, typer.Option(help="Seconds that one run may take; some forgeries take them all.")] = 5.0,
+    gold_runs: GoldRuns = 5,
+    blueprint: Blueprint = "default",
+    concurrency: Concurrency = 8,
+    timeout: RunTimeout = 5.0,
     resume: Annotated[
         str | None, typer.Option(metavar="JOB", help="Go on with an audit's job on a server, also one that has ended.")
     ] = None,

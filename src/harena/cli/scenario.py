@@ -9,8 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from harena.cli import catalog, completion, face
+from harena.cli import catalog, face
 from harena.cli.arguments import stored_or_file
+from harena.cli.calibration_options import (
+    Blueprint,
+    Candidates,
+    Concurrency,
+    DataFormat,
+    GoldRuns,
+    Grader,
+    RunTimeout,
+)
 from harena.cli.progress import follow
 from harena.cli.report import AnswerFormat, write_json, write_table
 from harena.cli.tally import Tally
@@ -97,20 +106,13 @@ def _explain_trust(scenarios: Sequence[Any]) -> None:
 @app.command()
 def calibrate(
     file: Annotated[Path, typer.Argument(help="Scenario file, data set, or ref:NAME@2: stored scenarios.")],
-    candidates: Annotated[
-        str | None, typer.Option(help="File of right answers, where the scenarios hold none; of a data set: its own.")
-    ] = None,
-    data_format: Annotated[
-        str | None, typer.Option("--data-format", help="The data set's format, where its shape does not tell.")
-    ] = None,
-    grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
-    gold_runs: Annotated[int, typer.Option(help="How often each right candidate is run: 2 to 1000.")] = 5,
-    blueprint: Annotated[
-        str,
-        typer.Option(help="Name or id of the blueprint that candidates run in.", autocompletion=completion.blueprint),
-    ] = "default",
-    concurrency: Annotated[int, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer.")] = 8,
-    timeout: Annotated[float, typer.Option(help="Seconds that one run may take; some forgeries take them all.")] = 10.0,
+    candidates: Candidates = None,
+    data_format: DataFormat = None,
+    grader: Grader = None,
+    gold_runs: GoldRuns = 5,
+    blueprint: Blueprint = "default",
+    concurrency: Concurrency = 8,
+    timeout: RunTimeout = 10.0,
     form: Annotated[AnswerFormat, typer.Option("--format", help="table or json.")] = AnswerFormat.TABLE,
     store: Annotated[
         bool, typer.Option(help="Write FILE.calibration.json, which names the scenarios' digests.")
