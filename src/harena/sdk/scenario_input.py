@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from harena.core.checked import checked_text
 from harena.core.errors import ValidationError
 from harena.core.records.record import Record
+from harena.sdk.parquet_rows import ENDING, parquet_rows
 
 ScenarioInput = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]
 
@@ -30,6 +31,12 @@ def plain_input(
     return entries if one_by_one and isinstance(given, Iterator) else [*entries]
 
 
+def _opened(source: object) -> object:
+    """The rows of a Parquet file; every other source as it is."""
+    is_parquet = isinstance(source, str | os.PathLike) and os.fspath(source).endswith(ENDING)
+    return parquet_rows(cast("str", source)) if is_parquet else source
+
+
 def plain_sources(
     scenarios: object,
     *,
@@ -44,7 +51,7 @@ def plain_sources(
         "candidates": "the path of a file of answers or a list of answers",
         "grader": "the path of a grader's JSON file, or the grader as a mapping",
     }
-    given = {"scenarios": scenarios, "candidates": candidates, "grader": grader}
+    given = {"scenarios": _opened(scenarios), "candidates": _opened(candidates), "grader": grader}
     sources: dict[str, Any] = {
         field: plain_input(source, field, wanted[field], one_by_one=one_by_one)
         for field, source in given.items()
