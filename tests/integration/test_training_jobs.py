@@ -124,6 +124,11 @@ def test_from_demonstrations_to_rewards(tmp_path: Path) -> None:
     assert {sample["prompt"] for sample in samples} <= {f"add {n}>" for n in range(1, 5)}
     assert max(sample["step"] for sample in samples) == told["steps"][-1], "those of the last step too"
     assert {sample["reward"]["reason"] for sample in samples} & {"passed", "wrong_answer"}
+    last = [sample for sample in samples if sample["step"] == told["steps"][-1]]
+    assert all("".join(one["said"]["text"]).startswith(one["text"]) for one in last)
+    assert all(len(one["said"][name]) == one["said"]["count"] for one in last for name in ("logprob", "version"))
+    assert all(value <= 0 for one in last for value in one["said"]["logprob"])
+    assert all(isinstance(one["advantage"], float) for one in last)
     from transformers import AutoModelForCausalLM
 
     assert AutoModelForCausalLM.from_pretrained(tmp_path / "out/model") is not None

@@ -24,6 +24,11 @@ pytestmark = pytest.mark.skipif(
 )
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+OF_A_JOB = {
+    "tokens": None, "advantage": 0.5,
+    "said": {"count": 7, "text": [HOSTILE, "b"], "logprob": [-0.5, -1.5], "version": [2, 3]},
+}  # fmt: skip
+"""tokens as samples.jsonl of a job has them"""
 WRONG = {"step": {"innerHTML": [HOSTILE], "onclick": HOSTILE}, "turns": [None], "tokens": [None, 1], "reward": "none"}
 """a line of a file of rollouts in which nothing is what it should be"""
 RUNS = 10_000
@@ -260,7 +265,7 @@ def test_texts_of_programs_stay_texts(
     samples.write_text(
         json.dumps(line)
         + "\n"
-        + json.dumps({**line, "sample": 1, "reward": {"value": 1.5}})
+        + json.dumps({**line, "sample": 1, "reward": {"value": 1.5}, **OF_A_JOB})
         + f"\n{json.dumps(WRONG)}\n{{cut"
     )
     _rollouts(browser, train("has no samples"), samples)
@@ -294,6 +299,11 @@ def _rollouts(browser: Browser, job: str, samples: Path) -> None:
     assert colours[0] != colours[1]
     panel.get_by_label("Colour tokens by").select_option("advantage")
     assert tokens.first.evaluate("(one) => getComputedStyle(one).backgroundColor") not in colours
+    page.locator(".rows .row").nth(1).click()
+    panel.get_by_text("7 tokens, by").wait_for()
+    titles = [tokens.nth(place).get_attribute("title") for place in (0, 1)]
+    assert titles == ["logprob -0.5, advantage 0.5, version 2", "logprob -1.5, advantage 0.5, version 3"]
+    assert panel.get_by_text("5 further tokens are left out").is_visible()
     assert page.evaluate("document.querySelectorAll('main script, main img').length") == 0
     assert browser.said == []
 

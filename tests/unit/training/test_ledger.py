@@ -125,4 +125,13 @@ def test_samples_are_for_people(tmp_path: Path) -> None:
     assert "tokens" not in found[0]
     assert json.loads(json.dumps(found)) == found
     assert ledger.samples(1) == []
+    one, forgotten = ledger.said_tokens(0, 1), ledger.said_tokens(1, 0)
+    given = rollout(1)
+    assert one is not None
+    assert forgotten is not None
+    assert one.tokens == [token for token, chosen in zip(given.tokens, given.mask, strict=True) if chosen]
+    assert (len(one.logprobs), len(one.versions)) == (given.length, given.length)
+    assert ledger.rewards_of(0) == {0: rollout(0).reward.value, 1: rollout(1).reward.value}
+    ledger.forget_tokens(before_step=1)
+    assert ledger.said_tokens(0, 1) is None
     ledger.close()

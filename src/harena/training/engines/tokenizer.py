@@ -71,6 +71,16 @@ class LocalTokenizer:
         begun, whole = self._text(self._letter), self._text([*self._letter, *said])
         return whole[len(begun) :] if begun and whole.startswith(begun) else text
 
+    def spelt(self, tokens: Sequence[int]) -> list[str]:
+        """Write each token by itself, those that end a turn included. A part of a character is U+FFFD."""
+        begun = self._text(self._letter)
+        texts: dict[int, str] = {}
+        for token in tokens:
+            if token not in texts:
+                whole = self._text([*self._letter, token])
+                texts[token] = whole[len(begun) :] if begun and whole.startswith(begun) else self._text([token])
+        return [texts[token] for token in tokens]
+
     def _text(self, tokens: Sequence[int]) -> str:
         kept = {"skip_special_tokens": False, "spaces_between_special_tokens": False}
         return str(self.inner.decode(list(tokens), **kept))

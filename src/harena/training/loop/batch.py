@@ -78,7 +78,7 @@ def rl_batch(
         rewards = [trajectory.reward.value or 0.0 for trajectory in valid]
         if rule != "none" and max(rewards) == min(rewards):
             constant += 1
-        for trajectory, advantage in zip(valid, _advantages(rewards, rule), strict=True):
+        for trajectory, advantage in zip(valid, advantages_of(rewards, rule), strict=True):
             if (advantage != 0.0 or loss.kl_coefficient > 0 or loss.critic) and trajectory.length:
                 rows += _rows(trajectory, advantage, loss.aggregation, temperature)
     denominators: dict[Aggregation, float] = {
@@ -96,7 +96,8 @@ def rl_batch(
     return TrainingBatch(rows=tuple(rows), denominator=max(1.0, denominators[loss.aggregation])), counts
 
 
-def _advantages(rewards: Sequence[float], rule: AdvantageRule) -> list[float]:
+def advantages_of(rewards: Sequence[float], rule: AdvantageRule) -> list[float]:
+    """The advantages of one group's rewards; zeros where siblings are compared and do not differ."""
     if rule != "none" and max(rewards) == min(rewards):
         return [0.0] * len(rewards)  # exactly: the mean of equal numbers may differ from them by rounding
     return advantages(rewards, rule)

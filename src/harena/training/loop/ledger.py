@@ -78,6 +78,15 @@ class Origin:
     """group -> the lives that sampled its rollouts, in the order of samples"""
 
 
+@dataclass(frozen=True, slots=True)
+class SaidTokens:
+    """Tokens that a policy chose; the lists are of one length."""
+
+    tokens: list[int]
+    logprobs: list[float]
+    versions: list[int]
+
+
 class Ledger:
     """The past of one job. Raises PlatformError where the file cannot be read or written."""
 
@@ -192,6 +201,23 @@ class Ledger:
         )
         return [{"group": number, "life": life, **json.loads(content)} for number, life, content in rows.fetchall()]
 
+    def said_tokens(self, number: int, sample: int) -> SaidTokens | None:
+        """What the policy chose in this rollout, token by token; None where its tokens were dropped."""
+        row = self._read("SELECT columns FROM rollouts WHERE number = ? AND sample = ?", (number, sample)).fetchone()
+        if row is None or row[0] is None:
+            return None
+        tokens, versions, logprobs, mask, *_ = _columns(row[0])
+        chosen = [place for place, was_chosen in enumerate(mask) if was_chosen]
+        return SaidTokens(*([column[place] for place in chosen] for column in (tokens, logprobs, versions)))
+
+    def rewards_of(self, number: int) -> dict[int, float]:
+        """sample -> reward, of the rollouts of this group that have one."""
+        rows = self._read(
+            "SELECT sample, json_extract(content, '$.reward.value') FROM rollouts WHERE number = ? ORDER BY sample",
+            (number,),
+        )
+        return {sample: float(value) for sample, value in rows.fetchall() if value is not None}
+
     def lineage(self) -> list[Origin]:
         """Lineage of the weights after the last step that is done."""
         lives: dict[int, list[int]] = {}
@@ -279,8 +305,21 @@ def _packed(trajectory: Trajectory) -> tuple[str, bytes]:
 
 
 def _unpacked(content: str, packed: bytes) -> Trajectory:
-    rest, flat = json.loads(content), memoryview(zlib.decompress(packed))
+    rest = json.loads(content)
     reward = Reward(**{**rest["reward"], "validity": RewardValidity(rest["reward"]["validity"])})
+    *given, counts, among = _columns(packed)
+    ids = iter(among)
+    kept = tuple(tuple(islice(ids, count)) for count in counts)
+    named = {name: tuple(column) for name, column in zip(_FLAT, given, strict=True)}
+    turns = tuple(Turn(**{**turn, "stop": StopReason(turn["stop"])}) for turn in rest["turns"])
+    stop = StopReason(rest["stop"])
+    rest |= {"kept": kept, "turns": turns, "starts": tuple(rest["starts"])}
+    return Trajectory(**{**rest, **named, "reward": reward, "stop": stop})
+
+
+def _columns(packed: bytes) -> list[array[Any]]:
+    """One for each of `_CODES`."""
+    flat = memoryview(zlib.decompress(packed))
     lengths, place = array("q"), 8 * len(_CODES)
     lengths.frombytes(flat[:place])
     columns = []
@@ -290,11 +329,4 @@ def _unpacked(content: str, packed: bytes) -> Trajectory:
         column.frombytes(flat[place:end])
         columns.append(column)
         place = end
-    *given, counts, among = columns
-    ids = iter(among)
-    kept = tuple(tuple(islice(ids, count)) for count in counts)
-    named = {name: tuple(column) for name, column in zip(_FLAT, given, strict=True)}
-    turns = tuple(Turn(**{**turn, "stop": StopReason(turn["stop"])}) for turn in rest["turns"])
-    stop = StopReason(rest["stop"])
-    rest |= {"kept": kept, "turns": turns, "starts": tuple(rest["starts"])}
-    return Trajectory(**{**rest, **named, "reward": reward, "stop": stop})
+    return columns

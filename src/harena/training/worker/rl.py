@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from harena.training.rollouts.recipes import instructed, rollouts_of
 from harena.training.rollouts.rollout import Rollouts, SingleTurn
 from harena.training.worker.engine import chat_template, check_stop, device_here, open_engine, open_model
 from harena.training.worker.job import EVAL, TrainingWork, told_by_field
+from harena.training.worker.samples import sample_lines
 from harena.training.worker.sentences import (
     ConstantRewardWarning,
     counted,
@@ -129,7 +131,11 @@ async def _trained(
         rollouts, probe = on_cluster, on_cluster.platform_works
         work.tell(TrainingEventKind.LOG, f"rollouts are made by {counted(cluster.count, 'worker')} of the Ray cluster")
     ledger = Ledger(work.folder / LEDGER_FILE)
-    telling = _EventsOfLoop(work, ledger, {row.id: row.prompt for row in rows})
+    prompts = {row.id: row.prompt for row in rows}
+    lines = partial(
+        sample_lines, ledger, limit=SAMPLES, prompts=prompts, rule=settings.advantage, spelt=engine.tokenizer.spelt
+    )
+    telling = _EventsOfLoop(work, ledger, prompts, lines=lines)
     loop = RLLoop(
         engine,
         rows,
@@ -217,19 +223,25 @@ def _prompts_of(
 class _EventsOfLoop:
     """What the loop says, as the node is told it."""
 
-    def __init__(self, work: TrainingWork, ledger: Ledger, prompts: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        work: TrainingWork,
+        ledger: Ledger,
+        prompts: Mapping[str, str],
+        *,
+        lines: Callable[[int], list[dict[str, Any]]],
+    ) -> None:
+        """`lines`: the samples of a step (from 0)."""
         self._work = work
         self._ledger = ledger
         self._prompts = prompts
+        self._lines = lines
         self._samples: dict[int, str] = {}
         self._untaught = ConstantRewardWarning()
 
     def step(self, step: int, metrics: Mapping[str, float]) -> None:
         """Step `step` (from 0) is done."""
-        lines = [
-            {"step": step + 1, "prompt": self._prompts.get(sample["prompt_id"]), **sample}
-            for sample in self._ledger.samples(step, limit=SAMPLES)
-        ]
+        lines = self._lines(step)
         self._samples[step] = "".join(json.dumps(line) + "\n" for line in lines)
         self._work.step_done(step + 1, metrics, rollouts=[self._shown(line) for line in lines[:TOLD_ROLLOUTS]])
         if warning := self._untaught.after(metrics, [line["reward"]["reason"] for line in lines]):

@@ -97,7 +97,8 @@ function details(one, groups) {
   const reward = one.reward ?? {};
   const of = groups.get(`${one.step}/${one.group}`);
   const better = of && of.count > 1 && typeof reward.value === "number" ? reward.value - of.sum / of.count : null;
-  const versions = Array.isArray(one.versions) ? one.versions.filter((version) => version >= 0) : null;
+  const told = one.versions ?? one.said?.version;
+  const versions = Array.isArray(told) ? told.filter((version) => version >= 0) : null;
   const turns = Array.isArray(one.turns) ? one.turns.filter((of) => of && typeof of === "object") : [];
   return [
     el("div.bar", el("h2", `Step ${one.step ?? "?"}, group ${one.group ?? "?"}, sample ${one.sample ?? "?"}`)),
@@ -105,6 +106,7 @@ function details(one, groups) {
       reward.validity && reward.validity !== "valid" ? el("span.mark.suspect", said(reward.validity, 20)) : null),
     pairs([
       ["above its siblings", better === null ? null : `${better > 0 ? "+" : ""}${number(better)} (mean of the ${of.count} shown: ${number(of.sum / of.count)})`],
+      ["advantage", typeof one.advantage === "number" ? number(one.advantage) : null],
       ["policy version", versions?.length ? `${versions.reduce((one, other) => Math.min(one, other))} to ${versions.reduce((one, other) => Math.max(one, other))}` : one.version],
       ["stopped by", one.stop],
       ["time", Object.entries(one.seconds ?? {}).map(([name, value]) => `${name} ${seconds(value)}`).join(", ")],
@@ -142,11 +144,20 @@ function toolCalls(said) {
 
 const BY = ["logprob", "advantage", "version"];
 
-/** Tokens in the colour of what is told of each: lines with `tokens` as {text, logprob, advantage, version}, or with the
- *  `logprobs.content` of a chat completion. */
+/** The tokens of a line: `said` as harena's jobs write it (a list for each column), `tokens` as {text, logprob,
+ *  advantage, version}, or the `logprobs.content` of a chat completion. */
+function givenTokens(one) {
+  if (Array.isArray(one.tokens)) return one.tokens;
+  const said = one.said;
+  if (!Array.isArray(said?.text)) return one.logprobs?.content;
+  return said.text.map((text, place) => ({ text, logprob: said.logprob?.[place], version: said.version?.[place], advantage: one.advantage }));
+}
+
+/** Tokens in the colour of what is told of each. */
 function tokensOf(one) {
-  const given = Array.isArray(one.tokens) ? one.tokens : one.logprobs?.content;
+  const given = givenTokens(one);
   if (!Array.isArray(given)) return null;
+  const count = Math.max(given.length, Number.isFinite(one.said?.count) ? one.said.count : 0);
   const tokens = given.filter((token) => token && typeof token === "object").slice(0, MOST_TOKENS);
   if (!tokens.length) return null;
   const can = BY.filter((name) => tokens.some((token) => Number.isFinite(token[name])));
@@ -163,11 +174,11 @@ function tokensOf(one) {
       return piece;
     }));
     fill(under, by === "logprob" ? "the stronger the colour, the less probable the token was" : by === "advantage" ? "green: reinforced; red: made rarer" : "a colour for each policy version",
-      given.length > tokens.length ? `; ${given.length - tokens.length} further tokens are left out` : "");
+      count > tokens.length ? `; ${count - tokens.length} further tokens are left out` : "");
   };
   const choose = el("select", { "aria-label": "Colour tokens by", onchange: () => paint(choose.value) }, can.map((name) => el("option", { value: name }, name)));
   paint(can[0]);
-  return [el("div.bar", el("h3", `${given.length} tokens, by`), choose), body, under];
+  return [el("div.bar", el("h3", `${count} tokens, by`), choose), body, under];
 }
 
 function shade(by, value, most) {
