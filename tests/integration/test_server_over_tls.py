@@ -40,6 +40,9 @@ def test_the_sdk_over_tls(home: Path, tmp_path: Path, monkeypatch: pytest.Monkey
             running.stdin.write("hello").result()
             running.stdin.close()
             assert "".join(running.stdout) == "hello"
+        monkeypatch.delenv("HARENA_BASE_URL")
+        found = harena_command("ui")
+        assert (found.returncode, found.stdout) == (0, f"{url}/ui\n")
         before = shown_at(url)
         authority.sign("server")
         process.send_signal(signal.SIGHUP)

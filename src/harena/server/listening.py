@@ -12,6 +12,7 @@ from typing import Any
 import uvicorn
 
 from harena.core.errors import PlatformError
+from harena.server.addresses import reachable
 from harena.server.app import create_app
 from harena.server.connections import ListeningSocket, quiet_about_accepting
 from harena.server.protocol import HttpProtocol
@@ -43,6 +44,12 @@ class HttpServer:
         host, port = self._socket.getsockname()[:2]
         scheme = "http" if self._certificate is None else "https"
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+    @property
+    def believed_url(self) -> str:
+        """Where clients of this machine reach it, and believe its certificate."""
+        url = reachable(self.url)
+        return url if self._certificate is None else self._certificate.believed_at(url)
 
     async def start(self) -> None:
         """Returns when requests are answered."""

@@ -154,7 +154,7 @@ async def _until_told(
     await server.start()
     log = structlog.get_logger("harena.server")
     log.info("listening", url=server.url, version=state.version, keys=not state.open_to_loopback)
-    with announced(harena_home(), server.url):
+    with announced(harena_home(), server.believed_url):
         if listening is not None:
             listening(server.url)
         await stop.wait()

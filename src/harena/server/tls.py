@@ -11,6 +11,7 @@ import socket
 import ssl
 from collections import OrderedDict
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from harena.core.errors import ValidationError
 
@@ -32,6 +33,21 @@ class Certificate:
         certificate that it has shown until now."""
         self._loaded()  # OpenSSL would keep half of a pair that does not belong together
         self.context.load_cert_chain(self._certificate, self._key)
+
+    def believed_at(self, url: str) -> str:
+        """The address under a name that the certificate is made for: its own host where that is one, else the first
+        name, at the same port; as it is where the certificate names none."""
+        from cryptography import x509
+
+        try:
+            shown = x509.load_pem_x509_certificate(self._certificate.read_bytes())
+            names = shown.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        except (OSError, ValueError, x509.ExtensionNotFound):
+            return url
+        where = urlsplit(url)
+        words = [name for name in names.get_values_for_type(x509.DNSName) if "*" not in name]
+        hosts = {*words, *map(str, names.get_values_for_type(x509.IPAddress))}
+        return url if where.hostname in hosts or not words else f"{where.scheme}://{words[0]}:{where.port}"
 
     def _loaded(self) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

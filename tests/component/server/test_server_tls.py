@@ -47,6 +47,15 @@ def believing(authority: Authority) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=str(authority.file))
 
 
+async def test_a_page_is_opened_under_a_name_that_the_certificate_has(tmp_path: Path, pair: Pair) -> None:
+    """Its own host where that is one, else its first name; what names no host changes nothing."""
+    certificate = Certificate(pair.certificate, pair.key)
+    for given, believed in (("127.0.0.1", "127.0.0.1"), ("localhost", "localhost"), ("10.1.2.3", "localhost")):
+        assert certificate.believed_at(f"https://{given}:8642") == f"https://{believed}:8642"
+    pair.certificate.write_text("no certificate any more")
+    assert certificate.believed_at("https://10.1.2.3:8642") == "https://10.1.2.3:8642"
+
+
 async def test_a_client_that_is_told_of_the_authority(
     secure: tuple[World, HttpServer, Certificate], authority: Authority
 ) -> None:
