@@ -113,6 +113,7 @@ bench: .venv/.for-development ## measure harena beside plain Python and bubblewr
 
 reference: .venv/.for-development ## write what of docs/reference is made from the code
 	@$(PYTHON) scripts/nouns.py
+	@$(PYTHON) scripts/config_types.py
 	@$(PYTHON) scripts/reference.py
 
 docs: .venv/.for-development ## check links and code in the documentation, and run its examples

@@ -197,7 +197,8 @@ class Proof:
 
     def _job(self, trainer_type: str, model: Path, config: Mapping[str, Any], name: str, stage: Stage) -> Path:
         common = {"tuning": "full", "seed": self.recipe.seed, "checkpoint_interval": 50}
-        job = training_jobs.create(trainer_type=trainer_type, model=str(model), config={**common, **config})
+        asked = {"trainer_type": trainer_type, "model": str(model), "config": {**common, **config}}
+        job = training_jobs.create(asked)
         began = datetime.max.isoformat()
         for event in training_jobs.events(job):
             if event.kind == "training_start":

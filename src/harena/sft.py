@@ -23,6 +23,7 @@ from harena.sdk.scenario_input import ScenarioInput, plain_sources
 
 if TYPE_CHECKING:
     from harena.sdk.benchmark_jobs import BenchmarkJob
+    from harena.sdk.config_types import BenchmarkConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def validate(
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
     grader: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     blueprint_id: str | None = None,
-    config: Mapping[str, Any] | None = None,
+    config: BenchmarkConfig | None = None,
     follow: Follow | None = None,
 ) -> dict[str, Any]:
     """Run all candidates, keep what passes, and write it to `output` (JSON lines), with its lineage beside it.

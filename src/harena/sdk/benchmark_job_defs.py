@@ -23,6 +23,7 @@ from harena.sdk.twins import Twin
 
 if TYPE_CHECKING:
     from harena.core.requests import BenchmarkJobFields, EntryFields
+    from harena.sdk.config_types import BenchmarkConfig
 
 __all__ = ["BenchmarkJobDef", "aio", "archive", "create", "delete", "get", "list", "run"]
 
@@ -39,7 +40,7 @@ async def _create(
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
     grader: _Grader | None = None,
     blueprint_id: str | Blueprint | None = None,
-    config: Mapping[str, Any] | None = None,
+    config: BenchmarkConfig | None = None,
     webhook: Mapping[str, Any] | None = None,
     job_name: str | None = None,
     metadata: Mapping[str, str] | None = None,
@@ -69,7 +70,7 @@ async def _run(
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
     grader: _Grader | None = None,
     blueprint_id: str | Blueprint | None = None,
-    config: Mapping[str, Any] | None = None,
+    config: BenchmarkConfig | None = None,
     webhook: Mapping[str, Any] | None = None,
     idempotency_key: str | None = None,
 ) -> BenchmarkJob:
@@ -125,7 +126,7 @@ def _request(
     form: str | None,
     grader: _Grader | None,
     blueprint_id: str | Blueprint | None,
-    config: Mapping[str, Any] | None,
+    config: BenchmarkConfig | None,
     webhook: Mapping[str, Any] | None,
 ) -> BenchmarkJobFields:
     """The fields that were given."""

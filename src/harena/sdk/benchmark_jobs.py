@@ -37,6 +37,7 @@ from harena.sdk.twins import Twin
 
 if TYPE_CHECKING:
     from harena.core.requests import BenchmarkJobFields
+    from harena.sdk.config_types import BenchmarkConfig, BenchmarkWebhook
 
 __all__ = [
     "BenchmarkEvent",
@@ -80,8 +81,8 @@ async def _create(
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
     grader: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     blueprint_id: str | Blueprint | None = None,
-    config: Mapping[str, Any] | None = None,
-    webhook: Mapping[str, Any] | None = None,
+    config: BenchmarkConfig | None = None,
+    webhook: BenchmarkWebhook | None = None,
     idempotency_key: str | None = None,
 ) -> BenchmarkJob:
     """Check everything, then start a job.

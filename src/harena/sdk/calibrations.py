@@ -20,6 +20,7 @@ from harena.sdk.twins import Twin
 
 if TYPE_CHECKING:
     from harena.core.requests import CalibrationFields
+    from harena.sdk.config_types import BenchmarkConfig
 
 __all__ = ["CalibrationJob", "aio", "create", "get", "wait"]
 
@@ -33,7 +34,7 @@ async def _create(
     name: str = "calibration",
     gold_runs: int = 5,
     blueprint_id: str | Blueprint | None = None,
-    config: Mapping[str, Any] | None = None,
+    config: BenchmarkConfig | None = None,
 ) -> CalibrationJob:
     """Check everything, then start running right answers `gold_runs` times, empty ones and the exploit battery.
 

@@ -35,8 +35,11 @@ from harena.sdk.training_plots import check_plot, draw
 from harena.sdk.twins import Twin
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from harena.core.ports import Operations
     from harena.core.requests import TrainingJobFields
+    from harena.sdk.config_types import TrainingFields
 
 __all__ = [
     "PlannedTraining",
@@ -78,7 +81,7 @@ _Paths = list[Path]
 
 
 async def _create(
-    request: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, **fields: Any
+    request: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, **fields: Unpack[TrainingFields]
 ) -> TrainingJob:
     """Check everything, then accept a job, which begins when it is its turn.
 
@@ -95,7 +98,7 @@ async def _create(
     return await operations.create_training_job(asked, key=key)
 
 
-async def _plan(request: Mapping[str, Any] | None = None, **fields: Any) -> PlannedTraining:
+async def _plan(request: Mapping[str, Any] | None = None, **fields: Unpack[TrainingFields]) -> PlannedTraining:
     """Say what a job would do that `create` is given the same: every default, what is held out, and warnings.
 
     Nothing is started. It is checked by the code that creates jobs: what would be refused is refused here, too. Raises
