@@ -94,6 +94,8 @@ if TYPE_CHECKING:
     from harena.core.records.objects import TaskDescription as TaskDescription
     from harena.core.records.objects import UsedSplit as UsedSplit
     from harena.core.records.result_rows import ColumnKind as ColumnKind
+    from harena.core.records.sandbox_answers import CommandOutput as CommandOutput
+    from harena.core.records.sandbox_answers import CommandOutputs as CommandOutputs
     from harena.core.records.sandbox_answers import DirectoryListing as DirectoryListing
     from harena.core.records.sandbox_answers import ExecReport as ExecReport
     from harena.core.records.sandbox_answers import ProcessListing as ProcessListing
@@ -102,6 +104,7 @@ if TYPE_CHECKING:
     from harena.core.records.sandboxes import ProcessInfo as ProcessInfo
     from harena.core.records.sandboxes import SandboxInfo as SandboxInfo
     from harena.core.records.sandboxes import SandboxStatus as SandboxStatus
+    from harena.core.records.sandboxes import SandboxUsage as SandboxUsage
     from harena.core.records.secrets import Secret as Secret
     from harena.core.records.secrets import SecretsPage as SecretsPage
     from harena.core.records.server import ApiKey as ApiKey
@@ -240,8 +243,15 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "UsedSplit",
     ),
     "harena.core.records.result_rows": ("ColumnKind",),
-    "harena.core.records.sandbox_answers": ("DirectoryListing", "ExecReport", "ProcessListing", "SandboxesPage"),
-    "harena.core.records.sandboxes": ("Limits", "ProcessInfo", "SandboxInfo", "SandboxStatus"),
+    "harena.core.records.sandbox_answers": (
+        "CommandOutput",
+        "CommandOutputs",
+        "DirectoryListing",
+        "ExecReport",
+        "ProcessListing",
+        "SandboxesPage",
+    ),
+    "harena.core.records.sandboxes": ("Limits", "ProcessInfo", "SandboxInfo", "SandboxStatus", "SandboxUsage"),
     "harena.core.records.secrets": ("Secret", "SecretsPage"),
     "harena.core.records.server": ("ApiKey", "ClientLease", "NewApiKey", "ServerHealth"),
     "harena.core.records.snapshots": ("Snapshot", "SnapshotsPage"),

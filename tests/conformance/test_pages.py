@@ -156,6 +156,7 @@ CUT_ELSEWHERE = {
 """operations whose pages another test fills"""
 NOT_CUT = {
     "sandboxes_gateway_log": "at most 200 requests of some hundred characters each",
+    "sandboxes_outputs": "at most 20 commands of 16 KiB each",
     "sandboxes_processes": "a sandbox has at most as many processes as its limit says",
     "files_list_files": "one folder of a sandbox, which the sandbox's disk bounds",
     "blueprints_get": "packages of one record, which has at most 1 MiB beside its files",

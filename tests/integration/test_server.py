@@ -85,7 +85,14 @@ def test_sandboxes_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFi
     told("cp", f"{name}:/workspace/none", str(tmp_path / "none"), code=2)
     assert not (tmp_path / "none").exists()
     told("cp", "a", "b", code=2)
+    printed = told("logs", name)
+    assert printed.startswith("$ python3 -c print(int(open")
+    assert printed.endswith("18\n[exited 3]\n")
+    assert sandbox.usage().result().memory_bytes > 0
     assert told("rm", name) == f"{name}: ended\n"
+    assert told("logs", name) == printed
+    (kept,) = json.loads(told("logs", name, "--format", "json"))
+    assert (kept["outcome"], kept["returncode"], kept["stdout"]) == ("exited", 3, "18\n")
     told("rm", "nobodys", code=2)
     told("rm", "--missing-ok", "nobodys")
     assert name not in told("ls")

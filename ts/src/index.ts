@@ -1,7 +1,7 @@
 // @harena/sdk: everything that users import.
 export { Harena, Harena as default, Harena as Runloop, type HarenaOptions, type ServerHealth } from './client.js';
 export { Sandbox, Sandboxes, type Limits, type SandboxInfo, type SandboxOptions, type Snapshot } from './sandboxes.js';
-export { Process, Terminal, type Content, type ExecOptions, type ExecResult, type ProcessInfo, type Stdin } from './process.js';
+export { Process, Terminal, type Content, type CommandOutput, type ExecOptions, type ExecResult, type ProcessInfo, type SandboxUsage, type Stdin } from './process.js';
 export { Output } from './output.js';
 export { Files, type FileInfo } from './files.js';
 export { Blueprints, type Blueprint, type BlueprintOptions, type BlueprintSummary } from './blueprints.js';

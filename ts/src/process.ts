@@ -310,6 +310,10 @@ export class Terminal extends Process {
   }
 }
 
+/** What `usage` gives. */
+export type SandboxUsage = Answer<'sandboxes_usage'>;
+/** What `outputs` gives, for each command. */
+export type CommandOutput = Answer<'sandboxes_outputs'>['commands'][number];
 /** What `processes` gives. */
 export type ProcessInfo = Answer<'sandboxes_processes'>['processes'][number];
 

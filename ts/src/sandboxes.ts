@@ -6,7 +6,10 @@ import { NotFoundError, SandboxNotFoundError } from './errors.js';
 import { Files } from './files.js';
 import type { Lease } from './lease.js';
 import { Listing, type ListOptions } from './pages.js';
-import { base64, bytesOf, type Content, type ExecOptions, type ExecResult, Process, type ProcessInfo, Terminal } from './process.js';
+import {
+  base64, bytesOf, type CommandOutput, type Content, type ExecOptions, type ExecResult, Process, type ProcessInfo, type SandboxUsage,
+  Terminal,
+} from './process.js';
 
 /** What is known of a sandbox at one moment. */
 export type SandboxInfo = Answer<'sandboxes_get'>;
@@ -187,6 +190,16 @@ export class Sandbox implements AsyncDisposable {
   /** The processes inside. */
   async processes(options: Abortable = {}): Promise<ProcessInfo[]> {
     return (await this.#calls.call('sandboxes_processes', { path: this.#path, ...options })).processes;
+  }
+
+  /** What the programs inside use: processor time so far, and memory now. */
+  async usage(options: Abortable = {}): Promise<SandboxUsage> {
+    return await this.#calls.call('sandboxes_usage', { path: this.#path, ...options });
+  }
+
+  /** The ends of what its newest commands printed, also when it has ended. */
+  async outputs(options: Abortable = {}): Promise<CommandOutput[]> {
+    return (await this.#calls.call('sandboxes_outputs', { path: this.#path, ...options })).commands;
   }
 
   /** Send a signal (9 = SIGKILL) to a process inside, by the `pid` that `processes` gives. */

@@ -1,4 +1,4 @@
-"""`harena sandbox`: the sandboxes of a server: list them, run a command in one, copy files, end it."""
+"""`harena sandbox`: the sandboxes of a server: list them, run a command in one, read outputs, copy files, end it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from harena.cli.report import Format, ListFormat, write_list
 from harena.cli.sandbox import run_in
 from harena.core.checked import checked_seconds
 from harena.core.errors import ValidationError
-from harena.core.printable import printable
+from harena.core.printable import printable, printable_lines
 
-app = typer.Typer(no_args_is_help=True, help="Sandboxes of a server: list, run a command, copy files, end.")
+app = typer.Typer(
+    no_args_is_help=True, help="Sandboxes of a server: list, run a command, read outputs, copy files, end."
+)
 
 SandboxArgument = Annotated[str, typer.Argument(metavar="SANDBOX", help="Id of the sandbox.")]
 WORDS_OF_ITS_OWN = {"allow_interspersed_args": False}
@@ -78,6 +80,35 @@ def exec_in(
         _found(sandbox), command, env=dict(pairs(env, "--env")), cwd=cwd, user=user, timeout=timeout, stdin=stdin
     )
     raise typer.Exit(code)
+
+
+@app.command()
+def logs(
+    sandbox: SandboxArgument,
+    form: ListFormat = Format.TABLE,
+) -> None:
+    """Print the ends of what a sandbox's newest commands printed, as its server keeps them, also when it has ended.
+
+    harena sandbox logs ID
+    """
+    _check_server()
+    found = _found(sandbox).outputs().result()
+    if form is not Format.TABLE:
+        write_list(form, [face.plain(one) for one in found], "commands", (), ())
+        return
+    if not found:
+        sys.stderr.write(f"{printable(sandbox)}: no command has run in it, or it was so long ago that none is kept\n")
+    for one in found:
+        sys.stdout.write(f"$ {printable(one.command)}\n")
+        for text, size in ((one.stdout, one.stdout_bytes), (one.stderr, one.stderr_bytes)):
+            if size > len(text.encode()):
+                sys.stdout.write(f"... (the last {len(text.encode())} of {size} bytes)\n")
+            sys.stdout.writelines(f"{line}\n" for line in printable_lines(text).splitlines())
+        if one.ended_at is None:
+            sys.stdout.write("[it runs]\n")
+        elif one.outcome != "exited" or one.returncode:
+            code = "" if one.returncode is None else f" {one.returncode}"
+            sys.stdout.write(f"[{one.outcome or 'its client went before it had ended'}{code}]\n")
 
 
 @app.command()

@@ -115,6 +115,10 @@ class OutputBuffer:
         parts = [*self._segments, bytes(tail)] if tail else self._segments
         return b"".join(parts) if len(parts) != 1 else parts[0]
 
+    def last_bytes(self, most: int) -> bytes:
+        """The end of what was kept, without waiting."""
+        return self._between(max(0, self.size_bytes - most), self.size_bytes)
+
     def chunks_since(self, index: int) -> list[bytes]:
         """The chunks that are there from `index` on, without waiting. May be called from any thread."""
         return [self._chunk(each) for each in range(index, len(self._ends))]

@@ -35,7 +35,7 @@ from harena.core.errors import (
 from harena.core.models import ExecRequest
 from harena.core.network_policy import MOST_PAGE, GivenNetwork, NetworkPolicy, read_policy
 from harena.core.records.gateways import GatewayLog
-from harena.core.records.sandboxes import ProcessInfo, SandboxInfo, SandboxStatus
+from harena.core.records.sandboxes import ProcessInfo, SandboxInfo, SandboxStatus, SandboxUsage
 from harena.sdk import server_choice
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
@@ -52,6 +52,7 @@ from harena.sdk.streams import IteratorSource, StreamReader
 if TYPE_CHECKING:
     from harena.core.ports import SandboxHandle, SandboxPort
     from harena.core.records.network import NetworkLog
+    from harena.core.records.sandbox_answers import CommandOutput
     from harena.core.records.snapshots import Snapshot
 
 MOST_FORKS = 1000
@@ -348,6 +349,15 @@ class Sandbox(FileVerbs):
         """The processes inside."""
         return self._lifecycle.portal.submit(self._processes)
 
+    def usage(self) -> OperationRef[SandboxUsage]:
+        """What its programs use: processor time so far, and memory now."""
+        return self._lifecycle.portal.submit(self._usage)
+
+    def outputs(self) -> OperationRef[builtins.list[CommandOutput]]:
+        """The ends of what its newest commands printed, whoever started them, as its server keeps them; also when it
+        has ended. Empty without a server: there each command's result is all that there is."""
+        return self._lifecycle.portal.submit(self._outputs)
+
     def kill(self, pid: int, signal: int = signals.SIGKILL) -> OperationRef[None]:
         """Send a signal to a process inside, by the `pid` that `processes` gives."""
         checked_count(pid, "pid, a process id greater than 1,", least=2, most=MOST_PIDS)
@@ -557,6 +567,12 @@ class Sandbox(FileVerbs):
 
     async def _processes(self) -> builtins.list[ProcessInfo]:
         return await (await self.running_port()).processes()
+
+    async def _usage(self) -> SandboxUsage:
+        return await (await self.running_port()).usage()
+
+    async def _outputs(self) -> builtins.list[CommandOutput]:
+        return await (await self._lifecycle.running_handle()).outputs()
 
     async def _set_network(self, policy: NetworkPolicy) -> None:
         await (await self.running_port()).set_network(policy)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from starlette.requests import Request
 
 from harena.core.clock import Clock
 from harena.core.errors import SandboxExecutionError, SandboxUnavailableError
+from harena.core.models import ExecResult
 from harena.core.ports import RunningExec, WholeNode
 from harena.core.workspace import WorkspaceLimits
 from harena.server.answer_memory import AnswerMemory
+from harena.server.command_outputs import CommandOutputs
 from harena.server.connections import Connections
 from harena.server.followers import Followers
 from harena.server.idempotency import Idempotency, SharedCreations
@@ -72,6 +75,7 @@ class ServerState:
         """connections on which TLS is being agreed upon; None = this server has no TLS"""
         self.parsing_turns = ParsingTurns()
         self.kept_outputs = KeptOutputs(self.quotas, clock)
+        self.command_outputs = CommandOutputs(clock)
         self._execs: dict[tuple[str, str, str], RunningExec] = {}
 
     def check_not_draining(self) -> None:
@@ -79,14 +83,18 @@ class ServerState:
         if self.draining.is_set():
             raise SandboxUnavailableError("this server is about to stop and takes no new work", reason="DRAINING")
 
-    def note_exec(self, workspace: str, sandbox_id: str, exec_id: str, running: RunningExec) -> None:
+    def note_exec(
+        self, workspace: str, sandbox_id: str, exec_id: str, running: RunningExec, argv: Sequence[str]
+    ) -> None:
         """It can be fed and killed from now on."""
         self._execs[workspace, sandbox_id, exec_id] = running
+        self.command_outputs.began(workspace, sandbox_id, exec_id, argv, running)
         self.metrics.exec_began(workspace)
         self.kept_outputs.add(workspace, running)
 
-    def forget_exec(self, workspace: str, sandbox_id: str, exec_id: str) -> None:
-        """It has ended."""
+    def forget_exec(self, workspace: str, sandbox_id: str, exec_id: str, result: ExecResult | None) -> None:
+        """It has ended; `result` is None where nobody waited for that."""
+        self.command_outputs.ended(workspace, exec_id, result)
         self.kept_outputs.remove(workspace, self._execs.pop((workspace, sandbox_id, exec_id)))
         self.metrics.exec_ended(workspace)
 

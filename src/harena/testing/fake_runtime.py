@@ -34,7 +34,7 @@ from harena.core.ports import Death
 from harena.core.records.blueprints import Blueprint
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
-from harena.core.records.sandboxes import ProcessInfo
+from harena.core.records.sandboxes import ProcessInfo, SandboxUsage
 from harena.core.threads import BLUEPRINTS
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.testing.fake_exec import FakeExec, describe, fake_mark, kill_marked, marked, signal_process, used_seconds
@@ -259,6 +259,11 @@ class FakeSandbox:
     async def processor_time(self) -> ProcessorTime:
         """Processor time of the processes that run now; that of ended ones is not known."""
         return ProcessorTime(used_seconds=sum(used_seconds(pid) for pid in marked(self._mark)))
+
+    async def usage(self) -> SandboxUsage:
+        """Processor time of what runs; memory is not measured."""
+        self._check_running()
+        return SandboxUsage(processor_seconds=(await self.processor_time()).used_seconds, memory_bytes=0)
 
     async def set_network(self, policy: NetworkPolicy) -> None:
         """Note it: programs here have the test's network."""

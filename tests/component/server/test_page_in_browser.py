@@ -143,6 +143,8 @@ def test_every_view_fits_its_width_and_says_nothing_on_the_console(
     one = done(GOOD, BAD, name=HOSTILE, config={"attempts": 3})
     other = done(GOOD, {**BAD, "candidate": GOOD["candidate"]}, name="better")
     box = served.made("/v1/sandboxes", {"tags": [HOSTILE]})
+    argv = ["python3", "-c", f"print({HOSTILE!r} * 1000)"]
+    served.http.post(f"{served.world.url}/v1/sandboxes/{box}/execs", json={"argv": argv}, timeout=60)
     views = {
         "/ui#/jobs": "better",
         f"/ui#/jobs/{one}": "6 runs",
@@ -152,7 +154,7 @@ def test_every_view_fits_its_width_and_says_nothing_on_the_console(
         f"/ui#/training/{trained}": "all steps are done",
         f"/ui#/training/{trained}/rollouts": "Only jobs of reinforcement learning have rollouts",
         "/ui#/sandboxes": box,
-        f"/ui#/sandboxes/{box}": "What it may use",
+        f"/ui#/sandboxes/{box}": "Newest commands (1)",
         "/ui#/audits": "An audit is a calibration",
         "/docs": "/v1/benchmark_jobs/{job}/events",
     }
@@ -166,6 +168,12 @@ def test_every_view_fits_its_width_and_says_nothing_on_the_console(
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
         assert page.evaluate("document.querySelectorAll('main script, main img').length") == 0
         assert browser.said == [], path
+    page.goto(f"{browser.url}/ui#/sandboxes/{box}")
+    page.get_by_text("What it uses").wait_for()
+    assert page.locator(".panel dl, .panel .pairs").get_by_text("processor time so far").is_visible()
+    told = page.locator(".panel .block", has=page.get_by_text("stdout, the end"))
+    assert told.inner_text().rstrip().endswith(HOSTILE)
+    assert browser.said == []
     served.http.post(f"{served.world.url}/v1/sandboxes/{box}/stop", json={}, timeout=60)
 
 

@@ -21,8 +21,14 @@ from harena.core.records.blueprints import Blueprint, BlueprintsPage
 from harena.core.records.catalog import BenchmarkJobDef, ScoringContract, StoredScenarios
 from harena.core.records.objects import StoredObjectsPage
 from harena.core.records.record import Record
-from harena.core.records.sandbox_answers import DirectoryListing, ExecReport, ProcessListing, SandboxesPage
-from harena.core.records.sandboxes import SandboxInfo
+from harena.core.records.sandbox_answers import (
+    CommandOutputs,
+    DirectoryListing,
+    ExecReport,
+    ProcessListing,
+    SandboxesPage,
+)
+from harena.core.records.sandboxes import SandboxInfo, SandboxUsage
 from harena.core.records.server import ServerHealth
 from harena.core.records.training_jobs import TrainingJobsPage
 from harena.core.results import RunResult
@@ -95,6 +101,8 @@ async def test_an_answer_that_is_not_documented_is_noticed(here: World, http: ai
         ("/v1/sandboxes", SandboxesPage),
         ("/v1/sandboxes/ID", SandboxInfo),
         ("/v1/sandboxes/ID/processes", ProcessListing),
+        ("/v1/sandboxes/ID/usage", SandboxUsage),
+        ("/v1/sandboxes/ID/outputs", CommandOutputs),
         ("/v1/sandboxes/ID/files/list?path=/data", DirectoryListing),
         ("/v1/sandboxes/ID/files/stat?path=/data/x", FileInfo),
         ("/v1/sandboxes/ID/files/stat?path=/data/none", shapes.ProblemAnswer),

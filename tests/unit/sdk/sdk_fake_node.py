@@ -46,6 +46,7 @@ from harena.core.records.benchmark_jobs import (
 from harena.core.records.blueprints import Blueprint, BlueprintsPage, BlueprintSummary
 from harena.core.records.catalog import ENTRIES, ArchivedVersions, CatalogEntry, CatalogPage
 from harena.core.records.network import NetworkLog
+from harena.core.records.sandbox_answers import CommandOutput
 from harena.core.records.sandboxes import ProcessInfo, SandboxInfo, SandboxStatus
 from harena.core.results import RunResult
 from harena.sdk import portal, transport
@@ -227,6 +228,9 @@ class FakeHandle:
 
     async def refresh(self) -> SandboxInfo:
         return self.info
+
+    async def outputs(self) -> list[CommandOutput]:
+        return []
 
     async def wait_terminal(self) -> SandboxInfo:
         await self.ended.wait()

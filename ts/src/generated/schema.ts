@@ -1132,6 +1132,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sandboxes/{sandbox_id}/outputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Outputs
+         * @description The ends of what its newest commands printed, also of a sandbox that has ended. A server keeps some for each
+         *     workspace; the oldest go first.
+         */
+        get: operations["sandboxes_outputs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sandboxes/{sandbox_id}/processes": {
         parameters: {
             query?: never;
@@ -1186,6 +1207,26 @@ export interface paths {
          * @description End it; answers when nothing of it runs any more. May be asked for again.
          */
         post: operations["sandboxes_stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sandboxes/{sandbox_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Usage
+         * @description What the programs inside use: processor time so far, and memory now.
+         */
+        get: operations["sandboxes_usage"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2557,6 +2598,55 @@ export interface components {
             images: number;
             /** @description unpacked layers that are gone */
             layers: number;
+        };
+        /**
+         * CommandOutput
+         * @description One of a sandbox's newest commands, and the end of what it has printed.
+         */
+        CommandOutput: {
+            /** @description its words, with blanks between them; what is long is cut off */
+            command: string;
+            /** @description when it had ended; null = it runs */
+            ended_at?: string | null;
+            /** @description names it while it runs */
+            exec_id: string;
+            /** @description how it ended; null = it runs, or its client went before it had ended */
+            outcome?: string | null;
+            /** @description its exit code, or -N where signal N ended it */
+            returncode?: number | null;
+            /**
+             * Format: date-time
+             * @description when it was asked for
+             */
+            started_at: string;
+            /**
+             * @description the end of its standard error
+             * @default
+             */
+            stderr: string;
+            /**
+             * @description what was kept of its standard error while it ran
+             * @default 0
+             */
+            stderr_bytes: number;
+            /**
+             * @description the end of its standard output
+             * @default
+             */
+            stdout: string;
+            /**
+             * @description what was kept of its standard output while it ran; more than `stdout` has = its beginning is left out
+             * @default 0
+             */
+            stdout_bytes: number;
+        };
+        /**
+         * CommandOutputs
+         * @description The newest commands of a sandbox.
+         */
+        CommandOutputs: {
+            /** @description the oldest first */
+            commands: components["schemas"]["CommandOutput"][];
         };
         /**
          * ConstantRuns
@@ -4299,6 +4389,16 @@ export interface components {
          * @enum {string}
          */
         SandboxStatus: "pending" | "creating" | "preparing" | "running" | "paused" | "terminating" | "completed" | "failed" | "terminated" | "unspecified";
+        /**
+         * SandboxUsage
+         * @description What the programs of a sandbox use, measured from outside.
+         */
+        SandboxUsage: {
+            /** @description what its programs and its files, which lie in memory, hold now, without pages that the kernel can drop */
+            memory_bytes: number;
+            /** @description processor time of all that has run in there; 0 = it cannot be known */
+            processor_seconds: number;
+        };
         /**
          * ScenarioFile
          * @description A scenario file's content; its name's ending says whether it is YAML, JSON or JSONL.
@@ -7761,6 +7861,38 @@ export interface operations {
             504: components["responses"]["Problem504"];
         };
     };
+    sandboxes_outputs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sandbox_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandOutputs"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            414: components["responses"]["Problem414"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+            504: components["responses"]["Problem504"];
+        };
+    };
     sandboxes_processes: {
         parameters: {
             query?: never;
@@ -7861,6 +7993,38 @@ export interface operations {
             413: components["responses"]["Problem413"];
             414: components["responses"]["Problem414"];
             415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+            504: components["responses"]["Problem504"];
+        };
+    };
+    sandboxes_usage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sandbox_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxUsage"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            414: components["responses"]["Problem414"];
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];

@@ -10,8 +10,8 @@ from harena.core.models import FileInfo
 from harena.core.operations.operation import READ, WRITE, Method, Operation, Scope
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
-from harena.core.records.sandbox_answers import DirectoryListing, ProcessListing, SandboxesPage
-from harena.core.records.sandboxes import SandboxInfo
+from harena.core.records.sandbox_answers import CommandOutputs, DirectoryListing, ProcessListing, SandboxesPage
+from harena.core.records.sandboxes import SandboxInfo, SandboxUsage
 
 NOUN, COMMANDS, FILES = "sandboxes", "commands", "files"
 OCTETS, TAR = "application/octet-stream", "application/x-tar"
@@ -57,11 +57,15 @@ WAIT = _on_one(NOUN, "wait", "GET", f"{_ONE}/wait", READ, SandboxInfo)
 STOP = _on_one(NOUN, "stop", "POST", f"{_ONE}/stop", WRITE, SandboxInfo, "StopBody")
 EXTEND = _on_one(NOUN, "extend", "POST", f"{_ONE}/extend", WRITE, SandboxInfo, "ExtendBody")
 PROCESSES = _on_one(NOUN, "processes", "GET", f"{_ONE}/processes", READ, ProcessListing)
+USAGE = _on_one(NOUN, "usage", "GET", f"{_ONE}/usage", READ, SandboxUsage)
+OUTPUTS = _on_one(NOUN, "outputs", "GET", f"{_ONE}/outputs", READ, CommandOutputs)
 SIGNAL = _on_one(NOUN, "signal", "POST", f"{_ONE}/processes/{{pid}}/signal", WRITE, None, "SignalBody")
 NETWORK_LOG = _on_one(NOUN, "network_log", "GET", f"{_ONE}/network", READ, NetworkLog)
 SET_NETWORK = _on_one(NOUN, "set_network", "PUT", f"{_ONE}/network", WRITE, None, "NetworkBody")
 GATEWAY_LOG = _on_one(NOUN, "gateway_log", "GET", f"{_ONE}/gateway_log", READ, GatewayLog)
-OPERATIONS = (CREATE, LIST, GET, WAIT, STOP, EXTEND, PROCESSES, SIGNAL, NETWORK_LOG, SET_NETWORK, GATEWAY_LOG)
+OPERATIONS = (
+    CREATE, LIST, GET, WAIT, STOP, EXTEND, PROCESSES, USAGE, OUTPUTS, SIGNAL, NETWORK_LOG, SET_NETWORK, GATEWAY_LOG,
+)  # fmt: skip
 
 EXEC = _on_one(COMMANDS, "run", "POST", _EXECS, WRITE, FRAMES, "ExecBody")
 WRITE_STDIN = _on_one(COMMANDS, "write_stdin", "POST", f"{_EXEC}/stdin", WRITE, None, OCTETS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from harena.core.models import ExecRequest, ExecResult, FileInfo, ProcessorTime, SandboxOrigin, SandboxSpec
 from harena.core.network_policy import NetworkPolicy
@@ -13,8 +13,11 @@ from harena.core.output import OutputBuffer
 from harena.core.records.blueprints import Blueprint
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
-from harena.core.records.sandboxes import ProcessInfo, SandboxInfo
+from harena.core.records.sandboxes import ProcessInfo, SandboxInfo, SandboxUsage
 from harena.core.workspace import DEFAULT_WORKSPACE
+
+if TYPE_CHECKING:
+    from harena.core.records.sandbox_answers import CommandOutput
 
 
 class RunningExec(Protocol):
@@ -212,6 +215,9 @@ class SandboxPort(Protocol):
     async def processor_time(self) -> ProcessorTime:
         """What its programs have had of the processors so far; zeros where that cannot be known."""
 
+    async def usage(self) -> SandboxUsage:
+        """What its programs use now, and have used so far."""
+
     async def set_network(self, policy: NetworkPolicy) -> None:
         """Have another policy from now on; connections that it does not allow end. Raises SandboxValidationError for a
         sandbox that was made without a network."""
@@ -311,6 +317,10 @@ class SandboxHandle(Protocol):
 
     async def extend_lifetime(self, seconds: float) -> SandboxInfo:
         """The sandbox now ends `seconds` from now at the earliest."""
+
+    async def outputs(self) -> list[CommandOutput]:
+        """The ends of what its newest commands printed, also when it has ended, where a server keeps them. Empty in
+        the process that has the node itself: each command's result is its caller's."""
 
 
 class SandboxSource(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar, Self
 
 from harena.core.models import ExecOutcome, ExecResult, FileInfo, ResourceUsage
@@ -11,6 +12,8 @@ from harena.core.records.record import Record
 from harena.core.records.sandboxes import ProcessInfo, SandboxInfo
 
 _MOST_ON_A_PAGE = 1000
+MOST_COMMANDS = 20
+"""commands of one sandbox whose outputs are kept; the oldest go first"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,3 +103,39 @@ class ProcessListing(Record):
 
     processes: list[ProcessInfo]
     """in the order of their numbers"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandOutput(Record):
+    """One of a sandbox's newest commands, and the end of what it has printed."""
+
+    exec_id: str
+    """names it while it runs"""
+    command: str
+    """its words, with blanks between them; what is long is cut off"""
+    started_at: datetime
+    """when it was asked for"""
+    ended_at: datetime | None = None
+    """when it had ended; null = it runs"""
+    outcome: str | None = None
+    """how it ended; null = it runs, or its client went before it had ended"""
+    returncode: int | None = None
+    """its exit code, or -N where signal N ended it"""
+    stdout: str = ""
+    """the end of its standard output"""
+    stderr: str = ""
+    """the end of its standard error"""
+    stdout_bytes: int = 0
+    """what was kept of its standard output while it ran; more than `stdout` has = its beginning is left out"""
+    stderr_bytes: int = 0
+    """what was kept of its standard error while it ran"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandOutputs(Record):
+    """The newest commands of a sandbox."""
+
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"commands": MOST_COMMANDS}
+
+    commands: list[CommandOutput]
+    """the oldest first"""

@@ -171,6 +171,16 @@ class SandboxInfo(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxUsage(Record):
+    """What the programs of a sandbox use, measured from outside."""
+
+    processor_seconds: float
+    """processor time of all that has run in there; 0 = it cannot be known"""
+    memory_bytes: int
+    """what its programs and its files, which lie in memory, hold now, without pages that the kernel can drop"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessInfo(Record):
     """A process inside a sandbox, as the sandbox itself sees it."""
 

@@ -20,7 +20,7 @@ from harena.core.errors import SandboxFileError, SandboxValidationError
 from harena.core.input_files import input_file_in_turns
 from harena.core.models import ExecRequest, ProcessorTime, ProcessRules, SandboxOrigin
 from harena.core.ports import Death
-from harena.core.records.sandboxes import Limits
+from harena.core.records.sandboxes import Limits, SandboxUsage
 from harena.runtime.guest import wire
 from harena.runtime.host import box_files
 from harena.runtime.host.box_life import BoxLife
@@ -209,6 +209,11 @@ class LinuxSandbox(SandboxFiles):
         carries it, and then nobody can say that they are idle."""
         found = await self._life.processor_time()
         return replace(found, is_idle=False) if self.network.has_listeners else found
+
+    async def usage(self) -> SandboxUsage:
+        """Ask what its programs use."""
+        used, held = (await self._life.processor_time()).used_seconds, await self._life.held_bytes()
+        return SandboxUsage(processor_seconds=used, memory_bytes=held)
 
     async def was_out_of_memory(self) -> bool:
         """Whether the memory limit has killed something since the last time this was asked."""

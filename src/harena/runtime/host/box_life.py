@@ -117,6 +117,10 @@ class BoxLife:
             waited_seconds=float(waited), used_seconds=float(used) + self._used_before, is_idle=bool(is_idle)
         )
 
+    async def held_bytes(self) -> int:
+        """Ask for the memory that its programs and files hold now."""
+        return int(await self._link.ask("held", self.number))
+
     async def waited(self) -> float:
         """Ask for the longest wait of a runnable thread for a processor."""
         return (await self.processor_time()).waited_seconds

@@ -30,6 +30,8 @@ _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from harena.runtime.s
 _SOURCE = str(Path(__file__).resolve().parents[3])
 _MESSAGE_BYTES = 16 << 10
 _REQUEST_BYTES = 96 << 10  # what the spawner reads at once
+_NOTHING: dict[str, Any] = {"time": (0.0, 0.0, False), "oom": (0, 0), "held": 0}
+"""answers of a spawner that has ended"""
 Limits = tuple[int | None, int | None, float | None]  # memory bytes, processes, cores
 
 
@@ -180,9 +182,9 @@ class SpawnerLink:
         self._send(("let_go", template, place))
 
     async def ask(self, what: str, number: int) -> Any:
-        """Ask a sandbox's `time` (longest wait for a processor and processor time, in seconds; whether it is idle) or
-        `oom` (kills so far by its memory limit, and by limits above it)."""
-        nothing = (0.0, 0.0, False) if what == "time" else (0, 0)
+        """Ask a sandbox's `time` (longest wait for a processor and processor time, in seconds; whether it is idle),
+        `oom` (kills so far by its memory limit, and by limits above it) or `held` (bytes of memory)."""
+        nothing = _NOTHING[what]
         if self.closed:
             return nothing
         question = self.next_number()

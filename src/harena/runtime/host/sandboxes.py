@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.checked import checked_seconds, quote
@@ -57,6 +57,9 @@ from harena.core.records.sandboxes import SandboxInfo, SandboxStatus
 from harena.core.snapshots import snapshot_in
 from harena.core.workspace import LimitsOf, check_profile, fill_limits, within
 from harena.runtime.host.daemons import start_daemons
+
+if TYPE_CHECKING:
+    from harena.core.records.sandbox_answers import CommandOutput
 
 MOST_REMEMBERED = 10_000
 MOST_REMEMBERED_BYTES = 64 * 1024**2
@@ -173,6 +176,10 @@ class SandboxRecord:
                 self._ended = asyncio.get_running_loop().create_future()
             await asyncio.shield(self._ended)
         return self.info
+
+    async def outputs(self) -> list[CommandOutput]:
+        """None: nothing of a command is kept here beside its result."""
+        return []
 
     async def stop(self, *, grace_seconds: float = 0.0) -> None:
         """End it. Callers that come later wait for the same end; the first one's grace counts."""

@@ -270,6 +270,15 @@ class Group:
         counted = self._read_counted_seconds()
         return None if counted is None else max(0.0, counted - self._counted_before)
 
+    def charged_bytes(self) -> int | None:
+        """Memory that is charged to it now, without pages of files that the kernel can drop; None where it does not
+        count. Raises OSError."""
+        return self._read_charged_bytes() if self.counts_memory() else None
+
+    def counts_memory(self) -> bool:
+        """Tell whether the kernel counts the memory of what is in here."""
+        return False
+
     def oom_kills(self) -> int:
         """Processes that its own memory limit has killed since this group was acquired."""
         return self.memory_kills()[0]

@@ -122,6 +122,10 @@ class V1Group(Group):
         directory = self.directories.get("cpuacct")
         return int(self._files.read(directory + "/cpuacct.usage")) * _NANOSECONDS if directory else None
 
+    def counts_memory(self) -> bool:
+        """Tell whether the kernel counts the memory of what is in here."""
+        return "memory" in self.directories
+
     def _read_charged_bytes(self) -> int:
         directory = self.directories.get("memory")
         return self._charged_bytes(f"{directory}/memory.usage_in_bytes", f"{directory}/memory.stat") if directory else 0

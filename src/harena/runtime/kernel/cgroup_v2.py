@@ -190,6 +190,10 @@ class V2Group(Group):
     def _read_counted_seconds(self) -> float | None:
         return field(self._files.read(self._directory + "/cpu.stat"), "usage_usec") * _MICROSECONDS
 
+    def counts_memory(self) -> bool:
+        """Tell whether the kernel counts the memory of what is in here."""
+        return "memory" in self.directories
+
     def _read_charged_bytes(self) -> int:
         if "memory" not in self.directories:
             return 0

@@ -14,7 +14,7 @@ by the end of its socket, and takes its sandboxes along, being pid 1 of the pid 
         + channels, each with the layer that comes with it
     ("kill", [s...])                                        ("dead", s, oom kills, from above, lacked processes)
     ("drop", t) / ("let_go", t, place)                      ("template_dead", t)
-    ("time", q, s) / ("oom", q, s)                          ("answer", q, value)
+    ("time" / "oom" / "held", q, s)                         ("answer", q, value)
 """
 
 from __future__ import annotations
@@ -249,6 +249,8 @@ class Spawner:
             self._begin_look(*arguments)
         elif kind == "oom":
             self._say("answer", arguments[0], self._look_at(arguments[1], _memory_kills, (0, 0)))
+        elif kind == "held":
+            self._say("answer", arguments[0], self._look_at(arguments[1], _charged_or_held, 0))
 
     # -- templates -----------------------------------------------------------------------------------------------
 
@@ -773,6 +775,15 @@ def _processes_in(directory: str) -> list[int]:
 
 def _held_bytes(sandbox: _Sandbox) -> int:
     return sum(_resident_bytes(pid) for pid in below_of(sandbox.pid))
+
+
+def _charged_or_held(sandbox: _Sandbox) -> int:
+    """Memory of its programs and files, by its group where that counts."""
+    try:
+        charged = sandbox.group.charged_bytes()
+    except OSError:
+        charged = None  # no figure is worth a sandbox's end
+    return _held_bytes(sandbox) if charged is None else charged
 
 
 def _has_privilege() -> bool:

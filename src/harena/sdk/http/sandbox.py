@@ -22,8 +22,8 @@ from harena.core.operations.operation import Operation
 from harena.core.ports import Death
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
-from harena.core.records.sandbox_answers import DirectoryListing, ProcessListing
-from harena.core.records.sandboxes import ProcessInfo, SandboxInfo, SandboxStatus
+from harena.core.records.sandbox_answers import CommandOutput, CommandOutputs, DirectoryListing, ProcessListing
+from harena.core.records.sandboxes import ProcessInfo, SandboxInfo, SandboxStatus, SandboxUsage
 from harena.sdk.http.connection import Connection, Query, address
 from harena.sdk.http.execs import RemoteExec
 
@@ -103,6 +103,12 @@ class RemoteHandle:
     async def extend_lifetime(self, seconds: float) -> SandboxInfo:
         """End `seconds` from now at the earliest."""
         return await self._ask(table.EXTEND, content={"seconds": seconds})
+
+    async def outputs(self) -> list[CommandOutput]:
+        """The ends of what its newest commands printed."""
+        answer = await self._connection.json(*address(table.OUTPUTS, sandbox_id=self._record.info.id))
+        with self._connection.understanding("a list of outputs"):
+            return CommandOutputs.from_dict(answer).commands
 
     async def _ask(
         self,
@@ -195,6 +201,12 @@ class RemoteSandbox:
         answer = await self._verb(table.PROCESSES, {})
         with self._connection.understanding("a list of processes"):
             return ProcessListing.from_dict(answer).processes
+
+    async def usage(self) -> SandboxUsage:
+        """What its programs use."""
+        answer = await self._verb(table.USAGE, {})
+        with self._connection.understanding("what a sandbox uses"):
+            return SandboxUsage.from_dict(answer)
 
     async def signal(self, pid: int, signum: int) -> None:
         """Send a signal to one of them."""

@@ -47,16 +47,17 @@ async def run(sandbox_id: Id, asked: shapes.ExecBody, caller: Writer, state: Sta
         raise SandboxValidationError(f"output_bytes: {most} bytes of a stream are kept at most (sandbox_output_bytes)")
     running = await handle.port.exec(await _request(asked))
     exec_id = f"ex_{secrets.token_hex(8)}"
-    state.note_exec(caller.workspace, sandbox_id, exec_id, running)
+    state.note_exec(caller.workspace, sandbox_id, exec_id, running, asked.argv)
+    ended: list[ExecResult] = []
 
     async def pieces() -> AsyncGenerator[bytes, None]:
         try:
             yield frames(Frame.STARTED, json.dumps({"exec_id": exec_id}).encode())
-            async for piece in _output(running, lambda: state.kept_outputs.check(running)):
+            async for piece in _output(running, lambda: state.kept_outputs.check(running), ended.append):
                 yield piece
         finally:
             running.kill()  # no effect after its end
-            state.forget_exec(caller.workspace, sandbox_id, exec_id)
+            state.forget_exec(caller.workspace, sandbox_id, exec_id, ended[0] if ended else None)
 
     return await begin_stream(pieces(), MEDIA_TYPE)
 
@@ -93,9 +94,11 @@ async def resize(sandbox_id: Id, exec_id: Id, asked: shapes.ResizeBody, caller: 
     state.find_exec(caller.workspace, sandbox_id, exec_id).resize(asked.columns, asked.rows)
 
 
-async def _output(running: RunningExec, check: Callable[[], None]) -> AsyncGenerator[bytes, None]:
+async def _output(
+    running: RunningExec, check: Callable[[], None], tell: Callable[[ExecResult], object]
+) -> AsyncGenerator[bytes, None]:
     """What the command prints while it runs, then the rest and its result, as frames; or the problem that `check`
-    raises."""
+    raises. `tell` is given the result."""
     ending = asyncio.ensure_future(running.wait())
     streams = [_Stream(Frame.STDOUT, running.stdout), _Stream(Frame.STDERR, running.stderr)]
     try:
@@ -108,6 +111,8 @@ async def _output(running: RunningExec, check: Callable[[], None]) -> AsyncGener
                     break
         while news := b"".join(stream.news() for stream in streams):
             yield news
+        if not ending.cancelled() and ending.exception() is None:
+            tell(ending.result())
         yield _last(ending, streams, check)
     finally:
         ending.cancel()

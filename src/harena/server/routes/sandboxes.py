@@ -19,7 +19,7 @@ from harena.core.operations import sandboxes as table
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.parameters import MOST_WORD
 from harena.core.ports import SandboxHandle
-from harena.core.records.sandbox_answers import SandboxesPage
+from harena.core.records.sandbox_answers import CommandOutputs, SandboxesPage
 from harena.core.records.sandboxes import Limits, ProcessInfo, SandboxStatus
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, answer_list
@@ -131,6 +131,21 @@ async def processes(sandbox_id: Id, caller: Reader, state: State) -> Response:
     """The processes inside."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
     return await answer_list("processes", await handle.port.processes(), ProcessInfo.to_dict)
+
+
+@routes.by_hand(table.USAGE)
+async def usage(sandbox_id: Id, caller: Reader, state: State) -> JsonAnswer:
+    """What the programs inside use: processor time so far, and memory now."""
+    handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    return JsonAnswer(await handle.port.usage())
+
+
+@routes.by_hand(table.OUTPUTS)
+async def outputs(sandbox_id: Id, caller: Reader, state: State) -> JsonAnswer:
+    """The ends of what its newest commands printed, also of a sandbox that has ended. A server keeps some for each
+    workspace; the oldest go first."""
+    state.sandboxes.check(caller.workspace, sandbox_id)
+    return JsonAnswer(CommandOutputs(commands=state.command_outputs.of(caller.workspace, sandbox_id)))
 
 
 @routes.by_hand(table.SIGNAL)

@@ -1,10 +1,10 @@
 // The workspace's sandboxes: which there are, what each may use, what runs in it, and what it reached of the network.
 import { get, part, post, watch } from "./api.js";
-import { el, fill, json, pairs, said } from "./dom.js";
+import { block, el, fill, json, pairs, said } from "./dom.js";
 import { tile } from "./job.js";
 import { stateMark } from "./jobs.js";
 import { rows } from "./rows.js";
-import { ago, bytes, number } from "./words.js";
+import { ago, bytes, number, seconds } from "./words.js";
 
 const LIVE = ["pending", "creating", "preparing", "running", "paused", "terminating"];
 
@@ -66,8 +66,11 @@ export async function sandboxes({ main, parts: [id], signal, connected }) {
     if (!box) return;
     const running = box.status === "running";
     const processes = running ? await get(`v1/sandboxes/${part(id)}/processes`, {}, signal).catch(() => null) : null;
+    const use = running ? await get(`v1/sandboxes/${part(id)}/usage`, {}, signal).catch(() => null) : null;
+    const told_ = await get(`v1/sandboxes/${part(id)}/outputs`, {}, signal).catch(() => null);
     const list = processes?.processes ?? [];
-    const now = JSON.stringify([box, list]);
+    const commands = told_?.commands ?? [];
+    const now = JSON.stringify([box, list, use, commands]);
     if (now === told) return;
     told = now;
     fill(panel, el("div.bar", el("h2", said(box.id)), stateMark(box.status), el("span.spacer"),
@@ -76,10 +79,14 @@ export async function sandboxes({ main, parts: [id], signal, connected }) {
       box.status_reason ? el("p.note", said(box.status_reason, 1000)) : null,
       pairs([["blueprint", box.blueprint], ["image", box.image], ["profile", box.profile], ["tags", box.tags.join(", ")],
         ["created", box.created_at], ["expires", box.expires_at], ["stopped", box.stopped_at]]),
+      use ? [el("h3", "What it uses"), pairs([
+        ["memory now", `${bytes(use.memory_bytes)}${box.limits.memory_bytes ? ` of ${bytes(box.limits.memory_bytes)}` : ""}`],
+        ["processor time so far", seconds(use.processor_seconds)]])] : null,
       running ? [el("h3", `Processes (${list.length})`), list.length ? list.slice(0, 200).map((one) => el("div", el("code", `${one.pid} ${one.state} `), said(one.command.join(" "), 200))) : el("p.note", "nothing runs in it")] : null,
       el("h3", "What it may use, and how this host keeps it to that"),
       pairs(Object.entries(box.limits).filter(([, value]) => value !== null).map(([name, value]) =>
         [name.replaceAll("_", " "), `${name.endsWith("_bytes") ? bytes(value) : number(value)}${box.enforcement[name] ? ` · ${box.enforcement[name]}` : ""}`])),
+      commands.length ? [el("h3", `Newest commands (${commands.length})`), [...commands].reverse().map(command)] : null,
       Object.keys(box.annotations).length ? json(box.annotations, "Annotations") : null);
   }
 
@@ -91,4 +98,11 @@ export async function sandboxes({ main, parts: [id], signal, connected }) {
   function close() { location.hash = "#/sandboxes"; }
   window.addEventListener("harena-escape", () => { if (id) close(); }, { signal });
   watch(look, { signal, failed: connected });
+}
+
+/** One command, how it ended, and the end of what it printed. */
+function command(one) {
+  const ended = one.ended_at ? one.outcome === "exited" ? `exit code ${one.returncode}` : one.outcome ?? "its client went" : "runs";
+  const shown = (name) => one[name] ? block(one[name], { label: one[`${name}_bytes`] > one[name].length ? `${name}, the end` : name }) : null;
+  return el("div", el("div.bar", el("code", said(one.command, 300)), el("span.note", `${ended} · ${ago(one.started_at)}`)), shown("stdout"), shown("stderr"));
 }
