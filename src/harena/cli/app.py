@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 from typer.models import CommandInfo
 
 from harena.cli import completion, face
@@ -55,11 +56,20 @@ def command_line(words: Sequence[str]) -> typer.Typer:
 def _narrowed(group: typer.Typer, words: Sequence[str]) -> typer.Typer:
     """The group with no other command than the one whose name is the first word; as it is where there is none."""
     commands = [one for one in group.registered_commands if words and _name_of(one) == words[0]]
+    if not commands and words:
+        meant = OTHER_VERBS.get(words[0])
+        commands = [_named(one, words[0]) for one in group.registered_commands if _name_of(one) == meant]
     if not commands:
         return group
     narrow = copy(group)
     narrow.registered_commands, narrow.registered_groups = commands, []
     return narrow
+
+
+def _named(command: CommandInfo, name: str) -> CommandInfo:
+    renamed = copy(command)
+    renamed.name = name
+    return renamed
 
 
 def _name_of(command: CommandInfo) -> str:
@@ -68,6 +78,7 @@ def _name_of(command: CommandInfo) -> str:
 
 def _empty() -> typer.Typer:
     app = typer.Typer(
+        cls=Sections,
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,
@@ -171,6 +182,31 @@ _VERBS = {
     "version": _add_version,
 }
 """command of no group -> what adds it, in the order of the help"""
+SECTIONS = {
+    "From problems to a model": ("demo", "audit", "eval", "train", "ui"),
+    "Programs in sandboxes": ("exec", "sandbox", "benchmark", "scenario", "contract", "sft", "world"),
+    "What sandboxes are made of": ("blueprint", "image", "snapshot", "secrets"),
+    "Published data sets, models and tasks": ("push", "pull", "ls", "rm"),
+    "This machine and its server": ("doctor", "serve", "keys", "workspaces", "completion", "version"),
+}
+"""heading -> commands below it, in the help of all of them"""
+OTHER_VERBS = {"ls": "list", "list": "ls", "rm": "delete", "delete": "rm"}
+"""spelling of a group's verb that is taken, too -> that of the help, or the other way round"""
+
+
+class Sections(TyperGroup):
+    """Writes the commands of the help below headings."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections; a command that is in none comes last."""
+        found = {name: command for name in self.list_commands(ctx) if (command := self.get_command(ctx, name))}
+        others = [name for name in found if not any(name in names for names in SECTIONS.values())]
+        room = formatter.width - 6 - max(map(len, found), default=0)
+        for heading, names in (*SECTIONS.items(), ("More", others)):
+            rows = [(name, found[name].get_short_help_str(room)) for name in names if name in found]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
 
 
 def _print_version(wanted: bool) -> None:

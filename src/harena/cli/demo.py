@@ -51,11 +51,12 @@ CONTENDERS = (
 )
 NEXT = """
 Next:
-  harena doctor                    what this machine can do, and what to change
-  harena audit problems.jsonl      can the rewards of your data set be cheated?
-  harena benchmark run --scenarios problems.jsonl --candidates samples.jsonl
-  harena benchmark run --help      what else a job takes
-  python -c "import harena; help(harena.score)"
+  harena doctor                     what this machine can do, and what to change
+  harena audit problems.jsonl       can the rewards of your data set be cheated?
+  harena eval MODEL problems.jsonl  how good is a model at it?
+  harena train rl --model MODEL --dataset problems.jsonl --plan
+                                    what would training on it do? (without --plan: do it)
+  harena ui                         jobs, runs and curves in a browser
 """
 
 
