@@ -135,6 +135,22 @@ def get(name: Annotated[str, typer.Argument(help="Name or id.")]) -> None:
     write_json(face.plain(face.load().blueprints.get(name)))
 
 
+@app.command()
+def publish(name: Annotated[str, typer.Argument(help="Name (its newest version) or id.")]) -> None:
+    """Show a blueprint to all workspaces of your organisation. A key needs the scope publish for it."""
+    made = face.load().blueprints.publish(name)
+    sys.stdout.write(f"{made.name} ({made.id}): published\n")
+
+
+@app.command()
+def withdraw(
+    name: Annotated[str, typer.Argument(help="Name (every version of it) or id (one version).")],
+) -> None:
+    """Show a blueprint to your own workspace alone."""
+    made = face.load().blueprints.withdraw(name)
+    sys.stdout.write(f"{made.name}: withdrawn\n")
+
+
 @app.command("rm")
 def remove(
     name: Annotated[str, typer.Argument(help="Name (every version of it) or id (one version).")],
@@ -176,9 +192,12 @@ def logs(name: Annotated[str, typer.Argument(help="Name or id.")]) -> None:
 def list_blueprints(
     form: ListFormat = Format.TABLE,
     versions: Annotated[str | None, typer.Option(metavar="NAME", help="Every version of this blueprint.")] = None,
+    organization: Annotated[
+        bool, typer.Option("--organization", "--org", help="Those that were published to your organisation.")
+    ] = False,
 ) -> None:
     """List the blueprints, the newest version of each; newest first."""
-    blueprints = face.plain(face.load().blueprints.list(name=versions))
+    blueprints = face.plain(face.load().blueprints.list(name=versions, organization=organization))
     rows = [
         (blueprint["name"], blueprint["id"], blueprint["image"], ", ".join(blueprint["requested"]) or "-",
          "-" if blueprint["warm"] is None else ", ".join(blueprint["warm"]) or "interpreter")

@@ -24,7 +24,7 @@ def create(
     workspace: Annotated[str, typer.Option(help="Sandboxes and jobs of other workspaces do not exist for it.")] = (
         "default"
     ),
-    scopes: Annotated[str, typer.Option(help="read, write, admin: some of them, with commas.")] = "read,write",
+    scopes: Annotated[str, typer.Option(help="read, write, admin, publish: some of them, with commas.")] = "read,write",
 ) -> None:
     """Make a key and print it. It cannot be shown again: only a hash is kept."""
     wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]

@@ -1,4 +1,5 @@
-"""`harena push|pull|ls|rm`: capabilities, tasks, data sets, models and checkpoints, which training refers to."""
+"""`harena push|publish|withdraw|pull|ls|rm`: capabilities, tasks, data sets, models and checkpoints, which training
+refers to."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ OfKind = Annotated[Kind, typer.Argument(help="capability, task, dataset, model o
 
 def add_verbs(app: typer.Typer) -> None:
     """To `harena`."""
-    for name, verb in (("push", _push), ("pull", _pull), ("ls", _list), ("rm", _remove)):
+    for name, verb in _VERBS:
         app.command(name)(verb)
 
 
@@ -38,12 +39,31 @@ def _push(
     ref: Annotated[
         str | None, typer.Argument(metavar="[NAME@VERSION]", help="A capability and a task say it themselves.")
     ] = None,
+    organization: Annotated[
+        bool, typer.Option("--organization", "--org", help="Publish it to your organisation, too.")
+    ] = False,
 ) -> None:
-    """Publish a data set, model, task or capability for training. A version never changes, and the same content again
+    """Keep a data set, model, task or capability for training. A version never changes, and the same content again
     changes nothing."""
-    made = face.load().registry.push(kind.value, path, ref)
+    made = face.load().registry.push(kind.value, path, ref, organization=organization)
     files = "1 file" if made.files == 1 else f"{made.files} files"
     sys.stdout.write(f"{kind.value} {made.ref}: {files}, {made.bytes} bytes, sha256 {made.digest[:16]}\n")
+
+
+def _publish(
+    kind: OfKind, ref: Annotated[str, typer.Argument(metavar="NAME@VERSION", help="The version to publish.")]
+) -> None:
+    """Show a version to all workspaces of your organisation. A key needs the scope publish for it."""
+    made = face.load().registry.publish(kind.value, ref)
+    sys.stdout.write(f"{kind.value} {made.ref}: published to {made.organization}\n")
+
+
+def _withdraw(
+    kind: OfKind, ref: Annotated[str, typer.Argument(metavar="NAME@VERSION", help="The version to withdraw.")]
+) -> None:
+    """Show a version to your own workspace alone. Refused while jobs of others that have not ended refer to it."""
+    made = face.load().registry.withdraw(kind.value, ref)
+    sys.stdout.write(f"{kind.value} {made.ref}: withdrawn\n")
 
 
 def _pull(
@@ -69,12 +89,26 @@ def _remove(
 def _list(
     kind: Annotated[Kind | None, typer.Argument(help="Only this kind.")] = None,
     name: Annotated[str | None, typer.Option(help="Only versions of this name.")] = None,
+    organization: Annotated[
+        bool, typer.Option("--organization", "--org", help="What was published to your organisation.")
+    ] = False,
     form: ListFormat = Format.TABLE,
 ) -> None:
     """List what is published for training, newest first."""
-    found = face.plain(face.load().registry.list(None if kind is None else kind.value, name=name))
+    wanted = None if kind is None else kind.value
+    found = face.plain(face.load().registry.list(wanted, name=name, organization=organization))
     rows = [
         (entry["kind"], entry["ref"], entry["files"], entry["bytes"], entry["digest"][:16], entry["created_at"][:19])
         for entry in found
     ]
     write_list(form, found, "objects", ("kind", "object", "files", "bytes", "sha256", "published (UTC)"), rows)
+
+
+_VERBS = (
+    ("push", _push),
+    ("publish", _publish),
+    ("withdraw", _withdraw),
+    ("pull", _pull),
+    ("ls", _list),
+    ("rm", _remove),
+)

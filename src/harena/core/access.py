@@ -15,7 +15,7 @@ class NewKey:
     """what or whom it is for"""
     workspace: str
     scopes: tuple[str, ...]
-    """what it may do: read, write, admin"""
+    """what it may do: read, write, admin, publish"""
     hash: str = field(repr=False)
     """SHA-256 of the whole key"""
     created_at: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from harena.core.errors import NotFoundError
 from harena.core.threads import BLUEPRINTS
 
 if TYPE_CHECKING:
@@ -22,9 +23,20 @@ class BlueprintSource(Protocol):
         """A blueprint that is known without a look at any file; None = `find` has to look."""
         return None
 
+    async def published(self, workspace: str, name_or_id: str) -> Blueprint | None:
+        """The newest version of a name, or the one with this id, that was published to the organisation of the
+        workspace; None = there is none."""
+        return None
+
 
 async def found_in_thread(blueprints: BlueprintSource, workspace: str, name_or_id: str) -> Blueprint:
-    """A blueprint, without files that the event loop waits for. Raises NotFoundError."""
+    """A blueprint of the workspace, else one that was published to its organisation; without files that the event loop
+    waits for. Raises NotFoundError."""
     if (known := blueprints.built_in(name_or_id)) is not None:
         return known
-    return await BLUEPRINTS.run_for(workspace, partial(blueprints.find, workspace, name_or_id))
+    try:
+        return await BLUEPRINTS.run_for(workspace, partial(blueprints.find, workspace, name_or_id))
+    except NotFoundError:
+        if (published := await blueprints.published(workspace, name_or_id)) is None:
+            raise
+        return published

@@ -7,9 +7,11 @@
     model       a Hugging Face directory                                          any word
     checkpoint  the same, or an adapter, that training made                       any word
 
-A version never changes: publishing the same again changes nothing, publishing something else under its name is an
+A version never changes: pushing the same again changes nothing, pushing something else under its name is an
 error. It can be deleted, while no training job that has not ended refers to it. What is kept is a tree of files, known
-by its digest (`harena.core.file_trees`).
+by its digest (`harena.core.file_trees`). Its own workspace sees it alone, until it is published to the organisation
+that this belongs to: then all workspaces of the organisation do. A name means a workspace's own object where it has
+one, and else its organisation's.
 """
 
 from __future__ import annotations
@@ -107,6 +109,8 @@ class ObjectVersion(NewObject):
 
     sequence: int
     """its place in lists, newest last"""
+    organization: str | None = None
+    """the organisation whose workspaces see it; None = its own workspace alone does"""
 
     @property
     def ref(self) -> str:
@@ -114,28 +118,62 @@ class ObjectVersion(NewObject):
         return f"{self.name}@{self.version}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectUsers:
+    """Training jobs that have not ended and refer to an object."""
+
+    own: tuple[str, ...] = ()
+    """ids of those of its own workspace"""
+    others: int = 0
+    """number of those of other workspaces, to which its organisation has shown it"""
+
+    def __bool__(self) -> bool:
+        return bool(self.own or self.others)
+
+
 class RegistryStorePort(Protocol):
-    """The objects' rows in one store. Every method is one transaction; all raise PlatformError."""
+    """The objects' rows in one store. Every method is one transaction; all raise PlatformError. With `published`, what
+    is meant is what was published to the organisation of the workspace, by whichever workspace of it."""
 
     async def add(self, new: NewObject) -> ObjectVersion:
         """The version, which is new; or the one that there is of the same workspace, kind, name and version."""
 
-    async def find(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
+    async def find(
+        self, workspace: str, kind: ObjectKind, name: str, version: str, *, published: bool = False
+    ) -> ObjectVersion | None:
         """This version."""
 
-    async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[str]:
+    async def versions(self, workspace: str, kind: ObjectKind, name: str, *, published: bool = False) -> list[str]:
         """All of a name, newest first; what is said of them can be large, and is not read."""
 
     async def usage(self, workspace: str) -> tuple[int, int]:
         """How many versions of objects it has, and their bytes, each file with a block more."""
 
-    async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> list[str]:
-        """The ids of training jobs that have not ended and refer to it; it is removed where there are none."""
+    async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectUsers:
+        """The training jobs that have not ended and refer to it; it is removed where there are none."""
+
+    async def publish(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
+        """The workspace's version, which its organisation sees from now on. None = the workspace has no such version,
+        or another workspace has published one to the organisation under this name."""
+
+    async def withdraw(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectUsers:
+        """The training jobs of other workspaces that have not ended and refer to it; where there are none, its own
+        workspace alone sees it from now on."""
+
+    async def organization(self, workspace: str) -> str:
+        """The organisation that the workspace belongs to."""
 
     async def has_tree(self, digest: str) -> bool:
         """Whether an object of any workspace has these files."""
 
     async def page(
-        self, workspace: str, *, kind: ObjectKind | None, name: str | None, before: int | None, limit: int
+        self,
+        workspace: str,
+        *,
+        kind: ObjectKind | None,
+        name: str | None,
+        before: int | None,
+        limit: int,
+        published: bool = False,
     ) -> PageRows[ObjectVersion]:
         """One page, newest first, those before a sequence only."""

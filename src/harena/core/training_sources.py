@@ -17,6 +17,8 @@ from harena.core.registry import ObjectKind
 HEADING = "this training job cannot run:"
 _DATASETS = ("dataset_ref", "prompt_dataset_ref", "eval_dataset_ref")
 _TRAJECTORIES = "trajectory_dataset_refs"
+CONTENT_PREFIX = "sha256-"
+"""how the version of what lay at a path begins, before the digest of its content"""
 MOST_TOLD = 20
 """paths that one refusal names"""
 
@@ -94,7 +96,7 @@ def path_version(place: Path) -> tuple[str, str]:
 
     digest = tree_of(files_of(place)).digest
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", place.stem).lstrip("._-")[:100] or "data"
-    return name, f"sha256-{digest[:16]}"
+    return name, f"{CONTENT_PREFIX}{digest[:16]}"
 
 
 def _ref(version: tuple[str, str]) -> dict[str, str]:

@@ -16,6 +16,8 @@ from harena.core.records.sandboxes import Limits
 
 DEFAULT_WORKSPACE = "default"
 """An embedded node's, and that of a server without keys."""
+DEFAULT_ORGANIZATION = "default"
+"""the organisation of each workspace that was put into no other one"""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -23,6 +25,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 def checked_workspace(name: object) -> str:
     """A workspace's name, which is also a directory's. Raises ValidationError."""
     return checked_word(name, "workspace")
+
+
+def checked_organization(name: object) -> str:
+    """An organisation's name, which is also a directory's. Raises ValidationError."""
+    return checked_word(name, "organization")
 
 
 def checked_word(value: object, field: str) -> str:
@@ -159,6 +166,8 @@ LIMITS_WITH_COLUMNS = LIMITS[: LIMITS.index("runs") + 1]
 """limits that earlier versions stored in a column each; all others share one column"""
 CheckRoom = Callable[[str, int], Awaitable[None]]
 """(workspace, bytes that are about to be kept for it); raises LimitExceededError"""
+OrganizationOf = Callable[[str], Awaitable[str]]
+"""the organisation that a workspace belongs to now; raises PlatformError"""
 LimitsOf = Callable[[str], Awaitable[WorkspaceLimits]]
 """what a workspace may use now; raises PlatformError"""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harena.core.operations.operation import Operation
-from harena.core.ports import Operations
+from harena.core.ports import WholeNode
 
 AnyOperation = Operation[Any, Any]
 
@@ -23,7 +23,7 @@ class Face:
     """header in which its clients send the API key, in lower case"""
     operations: Sequence[AnyOperation]
     """its routes; the methods are those of what `port` makes"""
-    port: Callable[[Operations, str], Any]
-    """makes what answers, for (a node as one workspace has it, that workspace)"""
+    port: Callable[[WholeNode, str], Any]
+    """makes what answers, for (the node, a workspace)"""
     requests: Mapping[AnyOperation, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = field(default_factory=dict)
     """what checks the JSON body of an operation whose port takes a `request`, and gives what the port is asked with"""

@@ -54,6 +54,8 @@ class FromTable(InWorkspace):
     push_object = answered(RegistryOperations.push_object, lambda parts: parts.registry().push)
     get_object = answered(RegistryOperations.get_object, lambda parts: parts.registry().get)
     list_objects = answered(RegistryOperations.list_objects, lambda parts: parts.registry().list)
+    publish_object = answered(RegistryOperations.publish_object, lambda parts: parts.registry().publish)
+    withdraw_object = answered(RegistryOperations.withdraw_object, lambda parts: parts.registry().withdraw)
     delete_object = answered(RegistryOperations.delete_object, lambda parts: parts.registry().delete, frees=True)
     pull_object = answered(RegistryOperations.pull_object, lambda parts: parts.registry().pull)
     set_secret = answered(SecretOperations.set_secret, lambda parts: parts.secrets().set)

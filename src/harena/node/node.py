@@ -102,18 +102,28 @@ class NodeInWorkspace(ImageOperations, SnapshotOperations, FromTable):
         )
 
     async def get_blueprint(self, name_or_id: str) -> Blueprint:
-        """Find a blueprint of this workspace by its name or id."""
+        """Find a blueprint of this workspace, or of its organisation, by its name or id."""
         return await self._parts.blueprints.get(self.workspace, name_or_id)
+
+    async def publish_blueprint(self, name_or_id: str) -> Blueprint:
+        """Show a blueprint of this workspace to its organisation."""
+        return await self._parts.blueprints.publish(self.workspace, name_or_id)
+
+    async def withdraw_blueprint(self, name_or_id: str) -> Blueprint:
+        """Show a blueprint of this workspace to nobody else any more."""
+        return await self._parts.blueprints.withdraw(self.workspace, name_or_id)
 
     async def delete_blueprint(self, name_or_id: str) -> None:
         """Delete a blueprint of this workspace."""
         await self._parts.delete_blueprint(self.workspace, name_or_id)
 
     async def list_blueprints(
-        self, *, name: str | None = None, cursor: str | None = None, limit: int = 100
+        self, *, name: str | None = None, organization: bool = False, cursor: str | None = None, limit: int = 100
     ) -> BlueprintsPage:
-        """Read one page of this workspace's blueprints, or of the versions of one."""
-        return await self._parts.blueprints.page(self.workspace, name=name, cursor=cursor, limit=limit)
+        """Read one page of the blueprints of this workspace, or of its organisation, or of the versions of one."""
+        return await self._parts.blueprints.page(
+            self.workspace, name=name, organization=organization, cursor=cursor, limit=limit
+        )
 
     async def score(self, request: ScoreFields) -> RunResult:
         """Score one candidate; the first call starts what runs benchmark jobs, with the sandboxes that the request asks
@@ -185,6 +195,10 @@ class Node(NodeInWorkspace):
     async def open_secret(self, workspace: str, name: str) -> OpenSecret:
         """The value of a secret, for the gateways of a workspace's sandbox. Raises NotFoundError, PlatformError."""
         return await self._parts.secrets().open(workspace, name)
+
+    async def organization_of(self, workspace: str) -> str:
+        """The organisation that a workspace belongs to now. Raises PlatformError."""
+        return await self._parts.organization_of(workspace)
 
     def remove_left(self) -> None:
         """Begin to remove what killed servers have left of images and packages in the making."""

@@ -72,6 +72,7 @@ class NodeParts:
             check_network=self.check_network,
         )
         self.blueprints = blueprints
+        blueprints.organization_of = self.organization_of
         self._runtime = runtime
         self.clock = clock
         self._database = NodeDatabase(config.store_place)
@@ -95,6 +96,10 @@ class NodeParts:
         """What a workspace may use; None = everything."""
         limits_of = self._config.limits_of
         return None if limits_of is None else await limits_of(workspace)
+
+    async def organization_of(self, workspace: str) -> str:
+        """The organisation that a workspace belongs to now. Raises PlatformError, SandboxUnavailableError."""
+        return await (await self._database.registry()).organization(workspace)
 
     def check_network(self, policy: NetworkPolicy) -> None:
         """Raises SandboxValidationError for a policy with an entry that this node connects no sandbox to."""
@@ -252,7 +257,7 @@ class NodeParts:
                 return await self.registry().resolve(workspace, request, reader, manifest_of, model_of)
 
             self._training = training_jobs(
-                self._config, self._database, resolve, self.blueprints.find, self.clock, jobs.stored_room.check
+                self._config, self._database, resolve, self.blueprints.get, self.clock, jobs.stored_room.check
             )
         return self._training
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harena.core.checked import checked_text, checked_texts, content_bytes, quote
@@ -22,7 +23,19 @@ from harena.sdk.twins import Twin
 if TYPE_CHECKING:
     from harena.core.daemons import GivenDaemons
 
-__all__ = ["Blueprint", "BlueprintSummary", "aio", "build", "create", "delete", "export_archive", "get", "list"]
+__all__ = [
+    "Blueprint",
+    "BlueprintSummary",
+    "aio",
+    "build",
+    "create",
+    "delete",
+    "export_archive",
+    "get",
+    "list",
+    "publish",
+    "withdraw",
+]
 
 PAGE = 500
 """blueprints that are asked for at one time"""
@@ -130,10 +143,25 @@ async def _export_archive(name_or_id: str, path: str | os.PathLike[str], *, form
 
 
 async def _get(name_or_id: str) -> Blueprint:
-    """The blueprint with this name or id. Raises NotFoundError."""
+    """The blueprint with this name or id: your workspace's, else one that was published to its organisation. Raises
+    NotFoundError."""
     checked_text(name_or_id, "the blueprint's name or id")
     operations = await current_portal().operations()
     return await operations.get_blueprint(name_or_id)
+
+
+async def _publish(name_or_id: str) -> Blueprint:
+    """Show the newest version of a name, or the one with this id, to all workspaces of your organisation; a key needs
+    the scope `publish` for it. Raises NotFoundError, and ValidationError for a blueprint that is built in or is made of
+    an image, and where another workspace has published one of this name."""
+    operations = await current_portal().operations()
+    return await operations.publish_blueprint(checked_text(name_or_id, "the blueprint's name or id"))
+
+
+async def _withdraw(name_or_id: str) -> Blueprint:
+    """Show every version of a name, or the one with this id, to your own workspace alone. Raises NotFoundError."""
+    operations = await current_portal().operations()
+    return await operations.withdraw_blueprint(checked_text(name_or_id, "the blueprint's name or id"))
 
 
 async def _delete(name_or_id: str) -> None:
@@ -146,15 +174,17 @@ async def _delete(name_or_id: str) -> None:
     await operations.delete_blueprint(name_or_id)
 
 
-async def _list(*, name: str | None = None) -> _Summaries:
+async def _list(*, name: str | None = None, organization: bool = False) -> _Summaries:
     """All blueprints, the newest version of each, or with `name` every version of that one; newest first: what they
-    are, without their environments and the contents of their files."""
+    are, without their environments and the contents of their files. With `organization`, those that were published to
+    yours, by any of its workspaces."""
     operations = await current_portal().operations()
     found: _Summaries = []
-    page = await operations.list_blueprints(name=name, limit=PAGE)
+    asked = partial(operations.list_blueprints, name=name, organization=organization, limit=PAGE)
+    page = await asked()
     while page.next_cursor is not None:
         found += page.blueprints
-        page = await operations.list_blueprints(name=name, cursor=page.next_cursor, limit=PAGE)
+        page = await asked(cursor=page.next_cursor)
     return [*found, *page.blueprints]
 
 
@@ -162,6 +192,8 @@ create = Twin(_create)
 build = Twin(_build)
 export_archive = Twin(_export_archive)
 get = Twin(_get)
+publish = Twin(_publish)
+withdraw = Twin(_withdraw)
 delete = Twin(_delete)
 list = Twin(_list)  # noqa: A001 - the verb's name, as in `blueprints.list()`
 
@@ -173,6 +205,8 @@ class _Awaitable:
     build = build.aio
     export_archive = export_archive.aio
     get = get.aio
+    publish = publish.aio
+    withdraw = withdraw.aio
     delete = delete.aio
     list = list.aio
 

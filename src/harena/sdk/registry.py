@@ -1,7 +1,8 @@
 """What training refers to: capabilities, tasks, data sets, models and checkpoints, by name and version.
 
-The verbs block; `registry.aio` has the same ones to await. A version never changes: to publish the same
-again changes nothing, to publish something else under it is an error. It can be deleted.
+The verbs block; `registry.aio` has the same ones to await. A version never changes: to push the same
+again changes nothing, to push something else under it is an error. It can be deleted. Your workspace sees it alone,
+until it is published to the organisation that the workspace belongs to.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from harena.sdk.portal import current_portal, in_thread
 from harena.sdk.twins import Twin
 from harena.sdk.yaml_files import YamlError, read_yaml_file
 
-__all__ = ["KINDS", "StoredObject", "aio", "delete", "get", "list", "pull", "push"]
+__all__ = ["KINDS", "StoredObject", "aio", "delete", "get", "list", "publish", "pull", "push", "withdraw"]
 
 PAGE = 200
 
@@ -30,12 +31,31 @@ PAGE = 200
 _Objects = list[StoredObject]
 
 
-async def _push(kind: ObjectKind, path: str | os.PathLike[str], ref: str | None = None) -> StoredObject:
-    """Publish a directory (of a data set also a file) as `ref`, NAME@VERSION; a capability and a task say their name
-    and version themselves. It is checked whole before anything is kept. Raises ValidationError."""
+async def _push(
+    kind: ObjectKind, path: str | os.PathLike[str], ref: str | None = None, *, organization: bool = False
+) -> StoredObject:
+    """Keep a directory (of a data set also a file) as `ref`, NAME@VERSION; a capability and a task say their name
+    and version themselves. With `organization` it is published, too. It is checked whole before anything is kept.
+    Raises ValidationError."""
     place = Path(path)
     name, version = await asyncio.to_thread(_identity, checked_kind(kind), place, ref)
-    return await push_tree(kind, name, version, place)
+    made = await push_tree(kind, name, version, place)
+    return await _publish(kind, made.ref) if organization else made
+
+
+async def _publish(kind: ObjectKind, ref: str) -> StoredObject:
+    """Show the version NAME@VERSION to all workspaces of your organisation; a key needs the scope `publish` for it.
+    Raises NotFoundError, and ValidationError (reason VERSION_TAKEN) where another workspace has published that name
+    there."""
+    operations = await current_portal().operations()
+    return await operations.publish_object(checked_kind(kind), checked_text(ref, "ref"))
+
+
+async def _withdraw(kind: ObjectKind, ref: str) -> StoredObject:
+    """Show the version NAME@VERSION to your own workspace alone. Raises NotFoundError, and ValidationError (reason
+    IN_USE) while a training job of another workspace that has not ended refers to it."""
+    operations = await current_portal().operations()
+    return await operations.withdraw_object(checked_kind(kind), checked_text(ref, "ref"))
 
 
 async def push_tree(kind: ObjectKind, name: str, version: str, place: Path) -> StoredObject:
@@ -75,18 +95,22 @@ async def _pull(kind: ObjectKind, ref: str, path: str | os.PathLike[str], *, ove
 
 
 async def _get(kind: ObjectKind, ref: str) -> StoredObject:
-    """The version NAME@VERSION, or of NAME the newest. Raises NotFoundError."""
+    """The version NAME@VERSION, or of NAME the newest: your workspace's, else one that was published to its
+    organisation. Raises NotFoundError."""
     operations = await current_portal().operations()
     return await operations.get_object(checked_kind(kind), checked_text(ref, "ref"))
 
 
-async def _list(kind: ObjectKind | None = None, *, name: str | None = None, limit: int | None = None) -> _Objects:
-    """Every version, newest first, page after page, up to `limit`."""
+async def _list(
+    kind: ObjectKind | None = None, *, name: str | None = None, organization: bool = False, limit: int | None = None
+) -> _Objects:
+    """Every version, newest first, page after page, up to `limit`; with `organization` those that were published to
+    yours, by any of its workspaces."""
     wanted = None if kind is None else checked_kind(kind)
 
     async def page(cursor: int | None, size: int) -> tuple[_Objects, int | None]:
         operations = await current_portal().operations()
-        found = await operations.list_objects(wanted, name=name, cursor=cursor, limit=size)
+        found = await operations.list_objects(wanted, name=name, organization=organization, cursor=cursor, limit=size)
         return found.objects, found.next_cursor
 
     return await collect_pages(page, limit, most=PAGE)
@@ -153,6 +177,8 @@ def _place(work: Path, target: Path, digest: str) -> None:
 push = Twin(_push)
 pull = Twin(_pull)
 get = Twin(_get)
+publish = Twin(_publish)
+withdraw = Twin(_withdraw)
 delete = Twin(_delete)
 list = Twin(_list)  # noqa: A001 - the verb is called so
 
@@ -163,6 +189,8 @@ class _Awaitable:
     push = push.aio
     pull = pull.aio
     get = get.aio
+    publish = publish.aio
+    withdraw = withdraw.aio
     delete = delete.aio
     list = list.aio
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from harena.core.ports import WholeNode
 from harena.faces.dreadnode.routes import FACE as DREADNODE
 from harena.faces.face import Face
 from harena.scoring.bounds import AtMost
@@ -21,11 +20,8 @@ FaceBody = Annotated[dict[str, Any], AtMost(100)]
 
 
 def _routes_of(face: Face) -> TableRoutes:
-    def port(node: WholeNode, workspace: str) -> Any:
-        return face.port(node.in_workspace(workspace), workspace)
-
     bodies = {operation: JsonBody(FaceBody, check) for operation, check in face.requests.items()}
-    return TableRoutes(face.operations, bodies, port=port, documented=False)
+    return TableRoutes(face.operations, bodies, port=face.port, documented=False)
 
 
 FACE_ROUTES: tuple[TableRoutes, ...] = tuple(_routes_of(face) for face in FACES)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from harena.core.errors import AccessError
-from harena.core.operations.operation import SCOPES
+from harena.core.operations.operation import INCLUDED_IN, SCOPES, Scope
 from harena.core.workspace import DEFAULT_WORKSPACE
 
 
@@ -19,9 +19,9 @@ class Caller:
     key_id: str | None = None
     """None = the server has no keys, and listens on loopback only"""
 
-    def check(self, scope: str) -> None:
-        """Raises AccessError. `write` includes `read`, `admin` both."""
-        if not self.scopes & set(SCOPES[SCOPES.index(scope) :]):
+    def check(self, scope: Scope) -> None:
+        """Raises AccessError where no scope of the key allows this one."""
+        if not self.scopes & INCLUDED_IN[scope]:
             has = ", ".join(sorted(self.scopes)) or "none"
             raise AccessError(
                 f"this needs a key with the scope {scope!r}, and this one has {has}: ask for another key",

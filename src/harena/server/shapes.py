@@ -352,7 +352,7 @@ class KeyBody(RequestBody):
     """An API key to make, for the caller's workspace."""
 
     name: Word
-    scopes: Annotated[list[Literal["read", "write", "admin"]], AtMost(10)] = Field(min_length=1)
+    scopes: Annotated[list[Literal["read", "write", "admin", "publish"]], AtMost(10)] = Field(min_length=1)
 
 
 class KeysAnswer(Answer):

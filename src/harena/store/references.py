@@ -48,15 +48,19 @@ def hold_objects(
     """Lock the published objects that a training job uses, with the content that it was accepted with. Call it when the
     job was inserted or queued again. Raises NotFoundError for those that were deleted; `since`: when that can have
     been."""
-    wanted = {
-        (ref["kind"], ref["name"], ref["version"], ref["digest"]): f"{ref['name']}@{ref['version']}"
-        for ref in resolved
-        if ref["version"] is not None and "/" not in ref["name"]  # else it is a folder, or a model that is not harena's
-    }
     columns = ("kind", "name", "version", "digest")
-    there = _held(connection, objects, columns, (objects.c.workspace == workspace,), wanted, key_share=True)
-    for kind in sorted({key[0] for key in wanted}):
-        _check(kind, [ref for key, ref in wanted.items() if key[0] == kind and key not in there], since)
+    # a folder has no version, and a model that is not harena's has a slash
+    kept = [ref for ref in resolved if ref["version"] is not None and "/" not in ref["name"]]
+    for organization in sorted({ref.get("organization") for ref in kept}, key=str):
+        wanted = {
+            tuple(ref[column] for column in columns): f"{ref['name']}@{ref['version']}"
+            for ref in kept
+            if ref.get("organization") == organization
+        }
+        theirs = objects.c.workspace == workspace if organization is None else objects.c.organization == organization
+        there = _held(connection, objects, columns, (theirs,), wanted, key_share=True)
+        for kind in sorted({key[0] for key in wanted}):
+            _check(kind, [ref for key, ref in wanted.items() if key[0] == kind and key not in there], since)
 
 
 def become_writer(table: Table) -> Any:

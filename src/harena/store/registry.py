@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, func, select
+from sqlalchemy import ColumnElement, Connection, delete, func, select, update
+from sqlalchemy.exc import IntegrityError
 
 from harena.core.file_trees import BLOCK_BYTES
 from harena.core.pages import PageRows
-from harena.core.registry import NewObject, ObjectKind, ObjectVersion
+from harena.core.registry import NewObject, ObjectKind, ObjectUsers, ObjectVersion
 from harena.core.training_jobs import OPEN_STATES
 from harena.store.database import Database, insert_new
 from harena.store.pages import read_page
 from harena.store.records import record_of, row_of
 from harena.store.references import become_writer
 from harena.store.tables import objects, training_jobs
+from harena.store.workspaces import organization_of
 
 
 class RegistryStore:
@@ -34,14 +36,17 @@ class RegistryStore:
 
         return await self._database.run(added)
 
-    async def find(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
+    async def find(
+        self, workspace: str, kind: ObjectKind, name: str, version: str, *, published: bool = False
+    ) -> ObjectVersion | None:
         """Find a version's row; None = there is none."""
-        rows = await self._rows(select(objects).where(*_of(workspace, kind, name, version)))
+        rows = await self._rows(select(objects).where(*_of(workspace, kind, name, version, published=published)))
         return rows[0] if rows else None
 
-    async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[str]:
+    async def versions(self, workspace: str, kind: ObjectKind, name: str, *, published: bool = False) -> list[str]:
         """Read the versions of a name alone, newest first."""
-        newest_first = select(objects.c.version).where(*_of(workspace, kind, name)).order_by(objects.c.sequence.desc())
+        these = _of(workspace, kind, name, published=published)
+        newest_first = select(objects.c.version).where(*these).order_by(objects.c.sequence.desc())
         return await self._database.read(lambda connection: list(connection.scalars(newest_first)))
 
     async def usage(self, workspace: str) -> tuple[int, int]:
@@ -51,22 +56,51 @@ class RegistryStore:
         count, size = await self._database.read(lambda connection: connection.execute(mine).one())
         return int(count), int(size)
 
-    async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> list[str]:
-        """Remove a version unless training jobs that have not ended refer to it; gives the ids of those jobs."""
-        jobs, this = training_jobs.c, _of(workspace, kind, name, version)
-        standing = select(jobs.id, jobs.resolved).where(jobs.workspace == workspace, jobs.state.in_(OPEN_STATES))
+    async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectUsers:
+        """Remove a version unless training jobs that have not ended refer to it; gives those jobs."""
+        this = _of(workspace, kind, name, version)
 
-        def removed(connection: Connection) -> list[str]:
-            # the lock comes before the look at the jobs: see `harena.store.references`
-            connection.execute(become_writer(objects))
-            connection.execute(select(objects.c.sequence).where(*this).with_for_update())
-            found = connection.execute(standing).all()
-            users = [job.id for job in found if any(_is(ref, kind, name, version) for ref in job.resolved)]
+        def removed(connection: Connection) -> ObjectUsers:
+            users = _users(connection, workspace, kind, name, version)
             if not users:
                 connection.execute(delete(objects).where(*this))
             return users
 
         return await self._database.run(removed)
+
+    async def publish(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
+        """Show a version to the workspace's organisation, and give its row; None = it may not be, or is not there."""
+        this = _of(workspace, kind, name, version)
+
+        def published(connection: Connection) -> ObjectVersion | None:
+            connection.execute(become_writer(objects))
+            shown = update(objects).where(*this).values(organization=organization_of(workspace))
+            try:
+                with connection.begin_nested():
+                    connection.execute(shown)
+            except IntegrityError:  # another workspace has published this name there
+                return None
+            row = connection.execute(select(objects).where(*this)).mappings().first()
+            return None if row is None else record_of(ObjectVersion, row)
+
+        return await self._database.run(published)
+
+    async def withdraw(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectUsers:
+        """Show a version to its own workspace alone, unless jobs of others refer to it; gives those jobs."""
+        this = _of(workspace, kind, name, version)
+
+        def withdrawn(connection: Connection) -> ObjectUsers:
+            users = ObjectUsers(others=_users(connection, workspace, kind, name, version).others)
+            if not users:
+                connection.execute(update(objects).where(*this).values(organization=None))
+            return users
+
+        return await self._database.run(withdrawn)
+
+    async def organization(self, workspace: str) -> str:
+        """Read the organisation that a workspace belongs to."""
+        query = select(organization_of(workspace))
+        return str(await self._database.read(lambda connection: connection.scalar(query)))
 
     async def has_tree(self, digest: str) -> bool:
         """Tell whether an object of any workspace has these files."""
@@ -74,10 +108,17 @@ class RegistryStore:
         return await self._database.read(lambda connection: connection.scalar(found) is not None)
 
     async def page(
-        self, workspace: str, *, kind: ObjectKind | None, name: str | None, before: int | None, limit: int
+        self,
+        workspace: str,
+        *,
+        kind: ObjectKind | None,
+        name: str | None,
+        before: int | None,
+        limit: int,
+        published: bool = False,
     ) -> PageRows[ObjectVersion]:
-        """Read one page of the workspace's objects, newest first."""
-        statement = select(objects).where(*_of(workspace, kind, name))
+        """Read one page of the objects of a workspace, or of its organisation, newest first."""
+        statement = select(objects).where(*_of(workspace, kind, name, published=published))
         if before is not None:
             statement = statement.where(objects.c.sequence < before)
         newest_first = statement.order_by(objects.c.sequence.desc())
@@ -90,10 +131,33 @@ class RegistryStore:
         )
 
 
+def _users(connection: Connection, workspace: str, kind: str, name: str, version: str) -> ObjectUsers:
+    """The jobs that refer to a version, which nobody changes until the transaction ends."""
+    # the lock comes before the look at the jobs: see `harena.store.references`
+    connection.execute(become_writer(objects))
+    locked = select(objects.c.organization).where(*_of(workspace, kind, name, version)).with_for_update()
+    organization = connection.scalar(locked)
+    jobs = training_jobs.c
+    standing = select(jobs.id, jobs.workspace, jobs.resolved).where(jobs.state.in_(OPEN_STATES))
+    if organization is None:
+        standing = standing.where(jobs.workspace == workspace)
+    own, others = [], 0
+    for job in connection.execute(standing).all():
+        named = [ref for ref in job.resolved if _is(ref, kind, name, version)]
+        if job.workspace == workspace and any(ref.get("organization") is None for ref in named):
+            own.append(job.id)
+        elif organization is not None and any(ref.get("organization") == organization for ref in named):
+            others += 1
+    return ObjectUsers(own=tuple(own), others=others)
+
+
 def _is(ref: Mapping[str, Any], kind: str, name: str, version: str) -> bool:
     return (ref.get("kind"), ref.get("name"), ref.get("version")) == (kind, name, version)
 
 
-def _of(workspace: str, kind: str | None, name: str | None, version: str | None = None) -> list[ColumnElement[bool]]:
-    wanted = {"workspace": workspace, "kind": kind, "name": name, "version": version}
-    return [objects.c[column] == value for column, value in wanted.items() if value is not None]
+def _of(
+    workspace: str, kind: str | None, name: str | None, version: str | None = None, *, published: bool = False
+) -> list[ColumnElement[bool]]:
+    wanted = {"kind": kind, "name": name, "version": version}
+    theirs = objects.c.organization == organization_of(workspace) if published else objects.c.workspace == workspace
+    return [theirs, *(objects.c[column] == value for column, value in wanted.items() if value is not None)]

@@ -10,7 +10,7 @@ catalog_contents what a version holds, by its digest; compressed JSON
 calibrations     one row per calibration; its job has the same id
 objects          one row per version of a capability, task, data set, model or checkpoint; its files lie by its digest
 api_keys         one row per API key of a server; of the key itself only a hash
-workspaces       what a workspace may use, where that is not what all may; null = that
+workspaces       what a workspace may use, where that is not what all may, null = that; and its organisation
 spent_requests   requests that each of several servers has let in, by key
 idempotency_keys what was created with an idempotency key; a row lives as long as that
 secrets          one row per secret of a workspace; its value is sealed
@@ -213,9 +213,13 @@ objects = Table(
     # what was read of it when it was published
     Column("described", JSON, nullable=False),
     Column("created_at", Text, nullable=False),
+    # whose workspaces see it, too; null = its own workspace alone does
+    Column("organization", Text),
 )
 
 Index("objects_once_per_version", objects.c.workspace, objects.c.kind, objects.c.name, objects.c.version, unique=True)
+_PUBLISHED = (objects.c[name] for name in ("organization", "kind", "name", "version"))
+Index("objects_once_per_organization", *_PUBLISHED, unique=True)
 Index("calibrations_by_version", calibrations.c.workspace, calibrations.c.name, calibrations.c.version)
 api_keys = Table(
     "api_keys",
@@ -242,6 +246,8 @@ workspaces = Table(
     Column("runs", Integer),
     # all others, by name
     Column("others", JSON(none_as_null=True)),
+    # null = the default one
+    Column("organization", Text),
 )
 
 spent_requests = Table(

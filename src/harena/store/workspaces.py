@@ -1,13 +1,14 @@
-"""What workspaces may use, where that is not what all may. Every method is one transaction and raises PlatformError."""
+"""What workspaces may use, where that is not what all may, and the organisation that each belongs to. Every method is
+one transaction and raises PlatformError."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import select, union, update
+from sqlalchemy import ColumnElement, func, select, union, update
 
-from harena.core.workspace import LIMITS, LIMITS_WITH_COLUMNS, LimitChanges, OwnLimits
+from harena.core.workspace import DEFAULT_ORGANIZATION, LIMITS, LIMITS_WITH_COLUMNS, LimitChanges, OwnLimits
 from harena.store.database import Database, insert_new
 from harena.store.tables import BEING_DELETED, api_keys, benchmark_jobs, workspaces
 
@@ -36,6 +37,20 @@ class WorkspaceStore:
             columns["others"] = {name: value for name, value in others.items() if value is not None} or None
             await connection.execute(update(workspaces).where(mine).values(columns))
 
+    async def set_organization(self, workspace: str, organization: str) -> None:
+        """Let the workspace belong to an organisation. What it has published stays where it was published."""
+        async with self._database.transaction() as connection:
+            await connection.execute(insert_new(connection, workspaces), {"name": workspace})
+            mine = workspaces.c.name == workspace
+            await connection.execute(update(workspaces).where(mine).values(organization=organization))
+
+    async def organizations(self) -> dict[str, str]:
+        """Workspace -> its organisation, of those that were put into one."""
+        query = select(workspaces.c.name, workspaces.c.organization).where(workspaces.c.organization.is_not(None))
+        async with self._database.transaction() as connection:
+            rows = (await connection.execute(query)).all()
+        return {row.name: row.organization for row in rows}
+
     async def list(self) -> list[tuple[str, OwnLimits]]:
         """(name, what was set for it) of every workspace that has a key, a job or a limit, by name."""
         owners = select(benchmark_jobs.c.workspace).where(benchmark_jobs.c.workspace != BEING_DELETED)
@@ -44,6 +59,12 @@ class WorkspaceStore:
             rows = (await connection.execute(select(workspaces))).mappings().all()
             known = {row["name"]: _set(row) for row in rows}
             return [(name, known.get(name, {})) for name in sorted(await connection.scalars(names))]
+
+
+def organization_of(workspace: str) -> ColumnElement[str]:
+    """The organisation that a workspace belongs to, within a statement."""
+    found = select(workspaces.c.organization).where(workspaces.c.name == workspace).scalar_subquery()
+    return func.coalesce(found, DEFAULT_ORGANIZATION)
 
 
 def _set(row: Mapping[Any, Any]) -> OwnLimits:

@@ -61,7 +61,7 @@ class RegistryStoreConformance:
         for workspace, version in (("w", "1"), ("w", "2"), ("other", "1")):
             await store.add(row("a", version, f"d{version}", workspace=workspace))
         assert await store.usage("w") == (2, 2**41 + 8 * BLOCK_BYTES)  # of one file and three folders each
-        assert await store.remove("w", "dataset", "a", "1") == []
+        assert not await store.remove("w", "dataset", "a", "1")
         assert await store.usage("w") == (1, 2**40 + 4 * BLOCK_BYTES)
         assert await store.find("w", "dataset", "a", "1") is None
         assert await store.has_tree("d1")
@@ -81,3 +81,26 @@ class RegistryStoreConformance:
         assert [(found.name, found.version) for found in rest] == [("b", "1"), ("a", "1")]
         named = await store.page("w", kind="dataset", name="b", before=None, limit=9)
         assert [found.name for found in named] == ["b"]
+
+    async def test_what_is_published_once(self, store: RegistryStorePort, other: RegistryStorePort) -> None:
+        """One of several workspaces that publish a name and version at one time does, and the others are told."""
+        names = ("w", "x", "y")
+        for workspace in names:
+            await store.add(row("a", "1", f"d{workspace}", workspace=workspace))
+        made = await asyncio.gather(
+            *(
+                stores.publish(name, "dataset", "a", "1")
+                for name, stores in zip(names, (store, other, store), strict=True)
+            )
+        )
+        (shown,) = [found for found in made if found is not None]
+        assert shown.organization == await store.organization("z") == "default"
+        found = await other.find("z", "dataset", "a", "1", published=True)
+        assert found == shown
+        assert await store.versions("z", "dataset", "a", published=True) == ["1"]
+        page = await store.page("z", kind=None, name=None, before=None, limit=9, published=True)
+        assert [*page] == [shown]
+        assert await store.find("z", "dataset", "a", "1") is None
+        assert await store.publish("z", "dataset", "a", "1") is None
+        assert not await store.withdraw(shown.workspace, "dataset", "a", "1")
+        assert await store.find("z", "dataset", "a", "1", published=True) is None

@@ -128,7 +128,7 @@ async def test_what_another_workspace_has_does_not_exist(
 ) -> None:
     """404 for an admin of another one, in the words in which one is told of what was never there; and it stays."""
     monkeypatch.setattr(battery, "BATTERY", ())  # a node that does not isolate runs no forgery
-    owner, stranger = await key_for(keyed, "ours", "admin"), await key_for(keyed, "theirs", "admin")
+    owner, stranger = [await key_for(keyed, name, "admin", "publish") for name in ("ours", "theirs")]
     ours = HttpOperations(keyed.url, api_key=owner)
     try:
         parameter, there = await id_of_ours(keyed, ours, owner, path, tmp_path)

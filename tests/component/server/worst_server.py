@@ -23,7 +23,8 @@ async def main(home: Path, store: str | None) -> None:
         await node.resume_jobs()  # as `harena serve` does
         keys = made.state.access
         assert isinstance(keys, Keys)
-        tokens = [(await keys.create(name=name, workspace=name, scopes=["admin"]))[0] for name in ("hostile", "other")]
+        scopes = ["admin", "publish"]
+        tokens = [(await keys.create(name=name, workspace=name, scopes=scopes))[0] for name in ("hostile", "other")]
         print(json.dumps([made.url, *tokens]), flush=True)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads the log
         ended = asyncio.get_running_loop().create_future()

@@ -137,6 +137,9 @@ async def test_a_node_opens_no_file_of_an_object_itself(
     async def resolve(workspace: str, request: Any) -> Any:
         return await registry.resolve(workspace, request, registry.catalog.reader(workspace), world_of, model_of)
 
+    async def found(*_: str) -> None:
+        return None
+
     rl = {"algorithm": "grpo", "steps": 1}
     for body in (
         {"trainer_type": "sft", "model": "m", "capability_ref": c, "config": {"dataset_ref": d, "eval_dataset_ref": d}},
@@ -146,7 +149,7 @@ async def test_a_node_opens_no_file_of_an_object_itself(
         {"trainer_type": "rl", "model": "m", "config": {**rl, "prompt_dataset_ref": p, "task_ref": "t"}},
         {"trainer_type": "rl", "model": "m", "config": {**rl, "offline": True, "trajectory_dataset_refs": [d]}},
     ):
-        assert (await accepted(MINE, body, resolve, lambda *_: None))["plan"]
+        assert (await accepted(MINE, body, resolve, found))["plan"]
     assert {module for module, _ in opened} <= MAY_OPEN, opened
     assert ("harena.core.file_trees", "train.jsonl") in opened, "the hook sees nothing"
 

@@ -14,14 +14,15 @@ from harena.core.records.training_plans import RLPlan
 from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
-from harena.training.requests.reward_checks import check_rewards
+from harena.training.requests.reward_checks import check_rewards, named_blueprints
 
 SUM = {"type": "stdio", "cases": [{"stdin": "1 2", "stdout": "3"}]}
 
 
-def there_is_one_blueprint(name: str) -> None:
-    if name != "numbers":
-        raise NotFoundError(f"no blueprint {name!r}; there are: numbers")
+def missing_blueprints(plan: RLPlan, resolved: ResolvedReferences) -> dict[str, NotFoundError]:
+    """All that are named but one."""
+    named = [name for name in named_blueprints(plan, resolved) if name != "numbers"]
+    return {name: NotFoundError(f"no blueprint {name!r}; there are: numbers") for name in named}
 
 
 def check(folder: Path, recipe: dict[str, Any], *rows: dict[str, Any]) -> None:
@@ -36,7 +37,7 @@ def check(folder: Path, recipe: dict[str, Any], *rows: dict[str, Any]) -> None:
     resolved = ResolvedReferences(refs=(found,))
     plan = plan_of(parse_request({"trainer_type": "rl", "model": "tiny-llama", "config": config}), resolved)
     assert isinstance(plan, RLPlan)
-    check_rewards(plan, resolved, there_is_one_blueprint)
+    check_rewards(plan, resolved, missing_blueprints(plan, resolved))
 
 
 @pytest.mark.parametrize(

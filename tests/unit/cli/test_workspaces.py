@@ -30,13 +30,25 @@ def test_limits_are_set_and_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines() == ["team-a  requests_per_second=0.5  runs=4", "team-b"]
 
 
+def test_a_workspace_is_put_into_an_organization(capsys: pytest.CaptureFixture[str]) -> None:
+    """Alone or with limits; what is not named stays."""
+    assert main(["workspaces", "set", "team-a", "--org", "acme"]) == 0
+    assert main(["workspaces", "set", "team-a", "runs=4"]) == 0
+    capsys.readouterr()
+    assert main(["workspaces", "ls"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["team-a  organization=acme  runs=4"]
+    for wrong in ([], ["--organization", "../x"]):
+        assert main(["workspaces", "set", "team-a", *wrong]) == 2
+    assert "organization '../x': use 1 to 64 letters" in capsys.readouterr().err
+
+
 def test_lists_are_for_programs_too(capsys: pytest.CaptureFixture[str]) -> None:
     """As all lists: JSON, an entry to a line, or CSV."""
     assert main(["workspaces", "set", "team-a", "runs=4"]) == 0
     assert main(["keys", "create", "--name", "ci", "--workspace", "team-b"]) == 0
     capsys.readouterr()
     assert main(["workspaces", "ls", "--format", "csv"]) == 0
-    assert capsys.readouterr().out.splitlines()[:2] == ["name,limits.runs,limits", "team-a,4,"]
+    assert capsys.readouterr().out.splitlines()[:2] == ["name,organization,limits.runs,limits", "team-a,default,4,"]
     assert main(["keys", "list", "--format", "jsonl"]) == 0
     (key,) = map(json.loads, capsys.readouterr().out.splitlines())
     assert (key["name"], key["workspace"], key["revoked_at"]) == ("ci", "team-b", None)

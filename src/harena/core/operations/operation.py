@@ -27,10 +27,18 @@ P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
-Scope = Literal["read", "write", "admin"]
-SCOPES: tuple[Scope, Scope, Scope] = ("read", "write", "admin")
-READ, WRITE, ADMIN = SCOPES
-"""scopes of keys: `write` includes `read`, `admin` both"""
+Scope = Literal["read", "write", "admin", "publish"]
+SCOPES: tuple[Scope, Scope, Scope, Scope] = ("read", "write", "admin", "publish")
+READ, WRITE, ADMIN, PUBLISH = SCOPES
+"""scopes of keys: `write` includes `read`, `admin` both; `publish`, which reaches other workspaces of the organisation,
+is in none of them and includes none"""
+INCLUDED_IN: Mapping[Scope, frozenset[Scope]] = {
+    READ: frozenset({READ, WRITE, ADMIN}),
+    WRITE: frozenset({WRITE, ADMIN}),
+    ADMIN: frozenset({ADMIN}),
+    PUBLISH: frozenset({PUBLISH}),
+}
+"""scope that an operation asks for -> those of a key that allow it"""
 NOT_IN_THE_ADDRESS = frozenset({"self", "request", "tree", "key"})
 """parameters of ports that travel as the body and as the idempotency key"""
 

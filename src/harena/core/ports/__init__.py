@@ -83,6 +83,10 @@ class WholeNode(Operations, Protocol):
         """The node as one workspace has it: other workspaces' jobs, definitions, scenarios and blueprints do not exist.
         Its `close` ends nothing. Raises ValidationError for what is no workspace's name."""
 
+    async def organization_of(self, workspace: str) -> str:
+        """The organisation that a workspace belongs to now. Raises PlatformError."""
+        ...
+
     def all_sandboxes(
         self, *, statuses: Sequence[SandboxStatus] = (), include_terminal: bool = False
     ) -> Sequence[SandboxHandle]:

@@ -38,7 +38,19 @@ class BlueprintOperations(Protocol):
         `log`, see `Blueprint`, are kept for people."""
 
     async def get_blueprint(self, name_or_id: Id) -> Blueprint:
-        """The newest version of a name, or the one with this id.
+        """The newest version of a name, or the one with this id: your workspace's, else one that was published to its
+        organisation.
+
+        Raises NotFoundError."""
+
+    async def publish_blueprint(self, name_or_id: Id) -> Blueprint:
+        """Show the newest version of a name, or the one with this id, to all workspaces of your organisation. One that
+        is built in, is made of an image, or has a name that another workspace has published, is refused.
+
+        Raises NotFoundError, ValidationError."""
+
+    async def withdraw_blueprint(self, name_or_id: Id) -> Blueprint:
+        """Show every version of a name, or the one with this id, to your own workspace alone.
 
         Raises NotFoundError."""
 
@@ -48,10 +60,15 @@ class BlueprintOperations(Protocol):
         Raises NotFoundError, ValidationError (built in)."""
 
     async def list_blueprints(
-        self, *, name: OptionalWord = None, cursor: OptionalWord = None, limit: Limit = 100
+        self,
+        *,
+        name: OptionalWord = None,
+        organization: bool = False,
+        cursor: OptionalWord = None,
+        limit: Limit = 100,
     ) -> BlueprintsPage:
-        """The blueprints of your workspace, the newest version of each, or with `name` every version of that one;
-        newest first, without the contents of their files and their environments. A page holds at most 8 MiB; `cursor`
-        is the `next_cursor` of the page before.
+        """The blueprints of your workspace, or with `organization` those that were published to its organisation; the
+        newest version of each, or with `name` every version of that one; newest first, without the contents of their
+        files and their environments. A page holds at most 8 MiB; `cursor` is the `next_cursor` of the page before.
 
         Raises ValidationError."""

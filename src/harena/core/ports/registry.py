@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class RegistryOperations(Protocol):
     """The part of `Operations` that is about objects. An object is answered as
 
-    {ref: "NAME@VERSION", kind, name, version, digest, files, bytes, described, created_at}; `described` as in
-    `harena.training.objects`.
+    {ref: "NAME@VERSION", kind, name, version, digest, files, bytes, described, created_at, organization}; `described`
+    as in `harena.training.objects`.
     """
 
     async def push_object(
@@ -35,14 +35,33 @@ class RegistryOperations(Protocol):
         checked before anything is kept."""
 
     async def get_object(self, kind: ObjectKind, ref: Id) -> StoredObject:
-        """A version, and what was read of it.
+        """A version of your workspace, else one that was published to its organisation; and what was read of it.
 
         Raises NotFoundError. A bare NAME is the newest version (of X.Y.Z the highest)."""
 
     async def list_objects(
-        self, kind: ObjectKind | None = None, *, name: OptionalWord = None, limit: Limit = 100, cursor: Cursor = None
+        self,
+        kind: ObjectKind | None = None,
+        *,
+        name: OptionalWord = None,
+        organization: bool = False,
+        limit: Limit = 100,
+        cursor: Cursor = None,
     ) -> StoredObjectsPage:
-        """Every version, newest first, as {objects, next_cursor}."""
+        """Every version, newest first, as {objects, next_cursor}; with `organization` those that were published to the
+        organisation, by any workspace of it."""
+
+    async def publish_object(self, kind: ObjectKind, ref: Id) -> StoredObject:
+        """Show a version of your workspace to all workspaces of its organisation. One that was made of a path is
+        refused, and one whose name and version another workspace has published there (409).
+
+        Raises NotFoundError, and ValidationError with the reason VERSION_TAKEN where another workspace has published
+        this name and version there."""
+
+    async def withdraw_object(self, kind: ObjectKind, ref: Id) -> StoredObject:
+        """Show a version to its own workspace alone; 409 while training jobs of others that have not ended use it.
+
+        Raises NotFoundError, and ValidationError with the reason IN_USE."""
 
     async def delete_object(self, kind: ObjectKind, ref: Id) -> None:
         """Delete a version; 409 while a training job that has not ended refers to it.

@@ -126,7 +126,9 @@ class StoredObject(Record):
     described: CapabilityDescription | TaskDescription | DatasetDescription | ModelDescription
     """what was read of it when it was published"""
     created_at: str
-    """when this version was published"""
+    """when this version was pushed"""
+    organization: str | None = None
+    """organisation whose workspaces see it; null = its own workspace alone does"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,6 +223,8 @@ class ResolvedReference(Record):
         CapabilityDescription | TaskDescription | UsedSplit | ModelDescription | ShippedModelDescription | None
     ) = None
     """what was read of it; of a data set, of the split that is used"""
+    organization: str | None = None
+    """organisation to which another workspace has published it; null = it is the job's own workspace's"""
 
     @property
     def ref(self) -> str:

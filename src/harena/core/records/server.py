@@ -20,7 +20,7 @@ class ApiKey(Record):
     workspace: str
     """the workspace that its requests concern"""
     scopes: tuple[str, ...]
-    """what it may do: read, write, admin"""
+    """what it may do: read, write, admin, publish"""
     created_at: datetime
     """when it was made"""
     revoked_at: datetime | None

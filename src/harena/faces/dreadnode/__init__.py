@@ -2,6 +2,7 @@
 
     dn train list --server http://127.0.0.1:8000 --api-key hk_... --organization acme
 
-The organisation is a name that the client gives: a server is one organisation, whatever it is called. The workspace is
+The organisation is that of the workspace; where the workspace was put into none, the server is one organisation,
+whatever the client calls it. The workspace is
 that of the key. Jobs are submitted, kept and run as all training jobs are; see docs/how-to/hosted-training.md.
 """

@@ -11,7 +11,7 @@ from harena.core.pages import PAGE_BYTES, PageRoom
 from harena.core.parameters import Bounds, Id, OptionalWord
 from harena.core.threads import TRAINING
 from harena.core.training_jobs import Metrics, TrainingState, merge_metrics
-from harena.core.workspace import WorkspaceLimits
+from harena.core.workspace import DEFAULT_ORGANIZATION, WorkspaceLimits
 from harena.faces.dreadnode.amounts import MOST_JOBS, MOST_VALUES, NewestLogs, json_bytes, leave_newest
 from harena.faces.dreadnode.catalog import CatalogFilter, models_of
 from harena.faces.dreadnode.records import (
@@ -37,7 +37,7 @@ from harena.faces.dreadnode.translation import (
 )
 
 if TYPE_CHECKING:
-    from harena.core.ports import Operations
+    from harena.core.ports import Operations, WholeNode
     from harena.core.records.training_jobs import TrainingJob
 
 PAGE = 500
@@ -50,10 +50,11 @@ Status = Annotated[str | None, Bounds(one_of=TrainingState)]
 
 
 class HostedTraining:
-    """The node as the `dreadnode` client sees it, for one workspace. Organisations are names only."""
+    """The node as the `dreadnode` client sees it, for one workspace of one organisation. Others do not exist."""
 
-    def __init__(self, node: Operations, workspace: str) -> None:
-        self._node = node
+    def __init__(self, node: WholeNode, workspace: str) -> None:
+        self._node: Operations = node.in_workspace(workspace)
+        self._whole = node
         self._workspace = workspace
 
     async def get_user(self) -> HostedUser:
@@ -61,7 +62,8 @@ class HostedTraining:
         return HostedUser(id=self._workspace, email_address="", username=self._workspace)
 
     async def get_organization(self, org: Id) -> HostedOrganization:
-        """The server, by the name that the client gives it."""
+        """The organisation of the workspace. Raises NotFoundError for another one, here and below."""
+        await self._check_organization(org)
         lifetime = int(WorkspaceLimits().sandbox_lifetime_seconds)
         return HostedOrganization(
             id=org,
@@ -80,16 +82,17 @@ class HostedTraining:
 
     async def list_workspaces(self, org: Id) -> HostedWorkspaces:
         """The workspace of the key."""
+        await self._check_organization(org)
         return HostedWorkspaces(workspaces=[self._own_workspace(org)])
 
     async def get_workspace(self, org: Id, ws: Id) -> HostedWorkspace:
         """The workspace of the key. Raises NotFoundError for another one, here and below."""
-        self._check(ws)
+        await self._check(org, ws)
         return self._own_workspace(org)
 
     async def get_project(self, org: Id, ws: Id, project: Id) -> HostedProject:
         """A label for jobs: every name is one."""
-        self._check(ws)
+        await self._check(org, ws)
         return HostedProject(id=project, key=project, name=project, workspace_id=ws, created_at=SINCE, updated_at=SINCE)
 
     async def create_job(
@@ -99,7 +102,7 @@ class HostedTraining:
         mistake.
 
         Raises ValidationError, NotFoundError."""
-        self._check(ws)
+        await self._check(org, ws)
         return self._hosted(await self._node.create_training_job(without_organization(request, org), key=key), org)
 
     async def list_jobs(
@@ -116,7 +119,7 @@ class HostedTraining:
     ) -> HostedJobsPage:
         """Hosted jobs among the workspace's newest ten thousand, newest first. Raises ValidationError for a page that
         would hold too much."""
-        self._check(ws)
+        await self._check(org, ws)
         items: list[HostedJob] = []
         first, total, looked_at, room = (page - 1) * page_size, 0, 0, PageRoom()
         cursor: int | None = None
@@ -146,7 +149,7 @@ class HostedTraining:
 
     async def get_job(self, org: Id, ws: Id, job: Id) -> HostedJob:
         """A job by its id or name, with what it has measured: of more than a million values the newest."""
-        self._check(ws)
+        await self._check(org, ws)
         found = await self._node.get_training_job(job)
         return hosted_job(found, org, self._workspace, await self._measured(found.id))
 
@@ -200,7 +203,16 @@ class HostedTraining:
         found = [model async for model in models_of(self._node) if asked.admits(model)]
         return HostedCatalog(models=found[:limit], total=len(found), limit=limit)
 
-    def _check(self, ws: str) -> None:
+    async def _check_organization(self, org: str) -> None:
+        own = await self._whole.organization_of(self._workspace)
+        if own not in (DEFAULT_ORGANIZATION, org):
+            raise NotFoundError(
+                f"organization {org!r:.200} is not that of this key's workspace: leave --organization out, or give "
+                f"{own}"
+            )
+
+    async def _check(self, org: str, ws: str) -> None:
+        await self._check_organization(org)
         if ws != self._workspace:
             raise NotFoundError(
                 f"workspace {ws!r:.200} is not that of this key: leave --workspace out, or give {self._workspace}"
@@ -213,7 +225,7 @@ class HostedTraining:
         )
 
     async def _found(self, ws: str, job: str, org: str) -> TrainingJob:
-        self._check(ws)
+        await self._check(org, ws)
         found = await self._node.get_training_job(job)
         self._hosted(found, org)
         return found

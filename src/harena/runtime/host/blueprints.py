@@ -2,14 +2,15 @@
 
     blueprints/<name>@<version>.json               the default workspace's
     blueprints/<workspace>/<name>@<version>.json   those of another one
+    blueprints/.organizations/<name>/...           those that workspaces have published to it, as links to their files
 
 The contents of its files lie beside it in `.<id>.files`, see `harena.runtime.host.blueprint_files`. A file is written
 beside and linked into place: whole or not there. None is changed, but that a record of earlier versions, which holds
 contents, is divided when it is first read. Creating a name again makes the next version; `get(name)` gives the newest
-and `get(id)` exactly one. A name belongs to its workspace, and what another workspace has is not found. Two blueprints
-are always there, for all: `default` (nothing installed, every exec is a real start) and `python-warm` (nothing
-installed, a bare warm interpreter). Packages are installed when the blueprint is created, by
-`harena.runtime.host.layers`; what is installed is shared by its content.
+and `get(id)` exactly one. A name belongs to its workspace, and what another workspace has is not found, unless it was
+published to the organisation of both. Two blueprints are always there, for all: `default` (nothing installed, every
+exec is a real start) and `python-warm` (nothing installed, a bare warm interpreter). Packages are installed when the
+blueprint is created, by `harena.runtime.host.layers`; what is installed is shared by its content.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import secrets
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -57,9 +58,16 @@ from harena.core.records.blueprints import (
     BlueprintSummary,
 )
 from harena.core.records.sandboxes import NO_LIMITS_SAID, Limits
+from harena.core.registry import VERSION_TAKEN
 from harena.core.snapshots import checked_snapshot, snapshot_in
 from harena.core.threads import BLUEPRINTS, PACKAGES
-from harena.core.workspace import DEFAULT_WORKSPACE, WorkspaceLimits, checked_workspace
+from harena.core.workspace import (
+    DEFAULT_WORKSPACE,
+    OrganizationOf,
+    WorkspaceLimits,
+    checked_organization,
+    checked_workspace,
+)
 from harena.runtime.host.blueprint_files import ContentCache, StoredFiles
 
 if TYPE_CHECKING:
@@ -69,6 +77,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = re.compile(rf"({_NAME.pattern})@(\d+)\.json")
 _ID_PREFIX = "bp_"
 _CONTENTS = ".{}.files"
+_ORGANIZATIONS = ".organizations"
 _LEDGER = ".layers.json"
 """file of a workspace's folder: the layers that it has brought to the disk"""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -122,6 +131,8 @@ class Blueprints(BlueprintSource):
         self._clock = clock
         self.layers = layers
         """where the packages of blueprints are installed"""
+        self.organization_of: OrganizationOf | None = None
+        """finds the organisation of a workspace; None = nothing is published"""
         self._root = root or harena_home() / "blueprints"
         self._python = python
         self._loaded: OrderedDict[Path, tuple[tuple[int, int], int, Blueprint]] = OrderedDict()
@@ -220,7 +231,82 @@ class Blueprints(BlueprintSource):
 
         Raises NotFoundError, ValidationError for a built-in blueprint, PlatformError.
         """
-        return await _in_thread(workspace, self._delete, workspace, name_or_id)
+        deleted = await _in_thread(workspace, self._delete, workspace, name_or_id)
+        await _in_thread(workspace, self._take_back, {*deleted})
+        return deleted
+
+    async def published(self, workspace: str, name_or_id: str) -> Blueprint | None:
+        """A blueprint that was published to the organisation of the workspace; None = there is none. Raises
+        PlatformError."""
+        if self.organization_of is None:
+            return None
+        root = self._root_of_organization(await self.organization_of(workspace))
+        return await _in_thread(workspace, self._found_in, root, name_or_id)
+
+    async def publish(self, workspace: str, name_or_id: str) -> Blueprint:
+        """Show the newest version of a name, or the one with this id, to the workspace's organisation. Raises
+        NotFoundError, PlatformError, and ValidationError for one that is built in or is made of an image, which other
+        workspaces do not have, and where another workspace has published a blueprint of this name."""
+        blueprint = await _in_thread(workspace, self.find, workspace, name_or_id)
+        if blueprint.name in BUILT_IN:
+            raise ValidationError(f"blueprint {blueprint.name!r} is built in: everybody has it")
+        if not _is_of_default_image(blueprint):
+            raise ValidationError(
+                f"blueprint {blueprint.name!r} is made of the image {blueprint.image!r}, which belongs to your "
+                "workspace alone: only blueprints of the default image can be published"
+            )
+        assert self.organization_of is not None, "a node knows organisations"
+        organization = await self.organization_of(workspace)
+        await _in_thread(workspace, self._publish, workspace, organization, blueprint)
+        return blueprint
+
+    async def withdraw(self, workspace: str, name_or_id: str) -> Blueprint:
+        """Show every version of a name, or the one with this id, to its own workspace alone. Raises NotFoundError,
+        PlatformError."""
+        blueprint = await _in_thread(workspace, self.find, workspace, name_or_id)
+        ids = {blueprint.id}
+        if name_or_id == blueprint.name:
+            ids = await _in_thread(workspace, self._ids_of, self._root_of(workspace), blueprint.name)
+        await _in_thread(workspace, self._take_back, ids)
+        return blueprint
+
+    def _publish(self, workspace: str, organization: str, blueprint: Blueprint) -> None:
+        own, root = self._root_of(workspace), self._root_of_organization(organization)
+        mine, shown = self._ids_of(own, blueprint.name), self._ids_of(root, blueprint.name)
+        place = self._places[own, blueprint.id]
+        contents = _contents_of(own, blueprint.id)
+        try:
+            if shown <= mine:
+                private_folder(root.parent)
+                private_folder(root)
+                for path in (
+                    *([contents] if blueprint.files else []),
+                    place,
+                ):  # a record is there when its contents are
+                    with suppress(FileExistsError):
+                        os.link(path, root / path.name)
+                shown = {self._mark(root / place.name).id}
+        except OSError as error:
+            message = f"blueprint {blueprint.name} cannot be published in {root}: {error}"
+            raise PlatformError(message, step="write blueprint") from error
+        if not shown <= mine:
+            raise ValidationError(
+                f"another workspace of the organisation has published a blueprint {blueprint.name!r}: publish this one "
+                "under another name",
+                reason=VERSION_TAKEN,
+            )
+
+    def _take_back(self, ids: Set[str]) -> None:
+        """Unlink what organisations have been shown of these blueprints."""
+        if not ids:
+            return
+        for root in (self._root / _ORGANIZATIONS).glob("*"):
+            for name, version in [*_versions(root)]:
+                if (found := self._mark(path := _path(root, name, version)).id) in ids:
+                    self._remove(path, found)
+
+    def _ids_of(self, root: Path, name: str) -> set[str]:
+        return {self._mark(_path(root, name, version)).id for known, version in _versions(root) if known == name}
 
     def _delete(self, workspace: str, name_or_id: str) -> list[str]:
         blueprint = self.find(workspace, name_or_id)
@@ -231,43 +317,59 @@ class Blueprints(BlueprintSource):
         for name, version in [*_versions(root)]:
             path = _path(root, name, version)
             if name == blueprint.name and name_or_id in (name, found := self._mark(path).id):
-                try:
-                    path.unlink(missing_ok=True)
-                    _contents_of(root, found).unlink(missing_ok=True)
-                    with self._loading:
-                        self._unload(path)
-                    self._places.pop((root, found), None)
-                    self._marks[root].pop(path, None)
-                    self.contents.forget(_contents_of(root, found))
-                    self._sizes.get(root, {}).pop(path, None)
-                    deleted.append(found)
-                except OSError as error:
-                    message = f"blueprint {name} cannot be removed from {root}: {error}"
-                    raise PlatformError(message, step="remove blueprint") from error
+                self._remove(path, found)
+                deleted.append(found)
         return deleted
 
+    def _remove(self, path: Path, blueprint_id: str) -> None:
+        root, contents = path.parent, _contents_of(path.parent, blueprint_id)
+        try:
+            path.unlink(missing_ok=True)
+            contents.unlink(missing_ok=True)
+        except OSError as error:
+            message = f"blueprint {path.name.partition('@')[0]} cannot be removed from {root}: {error}"
+            raise PlatformError(message, step="remove blueprint") from error
+        with self._loading:
+            self._unload(path)
+        self._places.pop((root, blueprint_id), None)
+        self._marks.get(root, {}).pop(path, None)
+        self.contents.forget(contents)
+        self._sizes.get(root, {}).pop(path, None)
+
     async def page(
-        self, workspace: str, *, name: str | None = None, cursor: str | None = None, limit: int = 100
+        self,
+        workspace: str,
+        *,
+        name: str | None = None,
+        organization: bool = False,
+        cursor: str | None = None,
+        limit: int = 100,
     ) -> BlueprintsPage:
-        """The newest version of each name, or every version of one, newest first, the built-in ones last: those behind
-        the cursor, `limit` at most, and fewer where they have more than PAGE_BYTES. No content of a file is read.
-        Raises ValidationError."""
+        """The newest version of each name, or every version of one, newest first, the built-in ones last; with
+        `organization` those that were published to the workspace's: those behind the cursor, `limit` at most, and fewer
+        where they have more than PAGE_BYTES. No content of a file is read. Raises ValidationError."""
         before = None if cursor is None else read_moment_cursor(cursor)
-        return await _in_thread(workspace, self._page, workspace, name, before, limit)
+        root, built_in = self._root_of(workspace), [*BUILT_IN.values()]
+        if organization:
+            assert self.organization_of is not None, "a node knows organisations"
+            root, built_in = self._root_of_organization(await self.organization_of(workspace)), []
+        return await _in_thread(workspace, self._page, root, built_in, name, before, limit)
 
     def _page(
-        self, workspace: str, asked: str | None, before: tuple[datetime, str] | None, limit: int
+        self,
+        root: Path,
+        always: Sequence[Blueprint],
+        asked: str | None,
+        before: tuple[datetime, str] | None,
+        limit: int,
     ) -> BlueprintsPage:
-        root = self._root_of(workspace)
         versions = sorted(_versions(root))
         listed = [*dict(versions).items()] if asked is None else [one for one in versions if one[0] == asked]
         found: list[tuple[_Mark, Path | Blueprint]] = [
             (self._mark(place), place) for place in (_path(root, name, version) for name, version in listed)
         ]
         found += [
-            (_Mark((0, 0), built_in.id, _EPOCH), built_in)
-            for built_in in BUILT_IN.values()
-            if asked in (None, built_in.name)
+            (_Mark((0, 0), built_in.id, _EPOCH), built_in) for built_in in always if asked in (None, built_in.name)
         ]
         found.sort(key=lambda entry: entry[0].place_in_list)
         behind = [entry for entry in found if before is None or entry[0].is_behind(*before)]
@@ -292,13 +394,16 @@ class Blueprints(BlueprintSource):
         except OSError as error:
             raise _removed_just_now(path) from error
         self._load(path)
-        return self._marks[path.parent][path]
+        if (mark := self._marks[path.parent].get(path)) is None:  # another thread has removed it
+            raise _removed_just_now(path)
+        return mark
 
     def _forget_others(self, root: Path, there: set[Path]) -> None:
         """Drop what is known of records that another process has removed."""
         marks = self._marks.get(root, {})
-        for path in marks.keys() - there:
-            self._places.pop((root, marks.pop(path).id), None)
+        for path in {*marks} - there:
+            if (mark := marks.pop(path, None)) is not None:
+                self._places.pop((root, mark.id), None)
 
     def built_in(self, name_or_id: str) -> Blueprint | None:
         """A blueprint that every workspace has, by its name or id."""
@@ -310,19 +415,9 @@ class Blueprints(BlueprintSource):
         if (built_in := self.built_in(name_or_id)) is not None:
             return built_in
         root = self._root_of(workspace)
-        place = self._places.get((root, name_or_id))
-        if place is not None:
-            with suppress(NotFoundError):  # removed since
-                if (blueprint := self._load(place)).id == name_or_id:
-                    return blueprint
-        versions = list(_versions(root))
-        if name_or_id.startswith(_ID_PREFIX):
-            for name, version in versions:
-                if self._mark(path := _path(root, name, version)).id == name_or_id:
-                    return self._load(path)
-        elif mine := [version for name, version in versions if name == name_or_id]:
-            return self._load(_path(root, name_or_id, max(mine)))
-        names = sorted({name for name, _ in versions} | set(BUILT_IN))
+        if (found := self._found_in(root, name_or_id)) is not None:
+            return found
+        names = sorted({name for name, _ in _versions(root)} | set(BUILT_IN))
         there_are = ", ".join(names[:MOST_TOLD]) + (", ..." if len(names) > MOST_TOLD else "")
         example = name_or_id if _NAME.fullmatch(name_or_id) and not name_or_id.startswith(_ID_PREFIX) else "NAME"
         raise NotFoundError(
@@ -330,6 +425,24 @@ class Blueprints(BlueprintSource):
             f"`harena blueprint create {example} --packages PACKAGE ... --warm MODULE ...`, or build one of a "
             "file with `harena blueprint build FILE`"
         )
+
+    def _found_in(self, root: Path, name_or_id: str) -> Blueprint | None:
+        place = self._places.get((root, name_or_id))
+        if place is not None:
+            with suppress(NotFoundError):  # removed since
+                if (blueprint := self._load(place)).id == name_or_id:
+                    return blueprint
+        if name_or_id.startswith(_ID_PREFIX):
+            for name, version in [*_versions(root)]:
+                if self._mark(path := _path(root, name, version)).id == name_or_id:
+                    return self._load(path)
+        elif mine := [version for name, version in _versions(root) if name == name_or_id]:
+            return self._load(_path(root, name_or_id, max(mine)))
+        return None
+
+    def _root_of_organization(self, organization: str) -> Path:
+        # no workspace's name begins with a dot
+        return self._root / _ORGANIZATIONS / checked_organization(organization)
 
     def _root_of(self, workspace: str) -> Path:
         # no file of the default workspace has a workspace's name: there is an @ in each of them
@@ -442,6 +555,12 @@ class Blueprints(BlueprintSource):
             draft.unlink(missing_ok=True)
         place = _path(root, blueprint.name, version)
         self._keep_loaded(place, stamp, len(written), self._from_json(root, written))
+
+
+def _is_of_default_image(blueprint: Blueprint) -> bool:
+    from harena.runtime.host.image import is_default
+
+    return is_default(blueprint.image)
 
 
 def _in_thread(workspace: str, function: Callable[P, T], /, *given: P.args, **named: P.kwargs) -> Awaitable[T]:

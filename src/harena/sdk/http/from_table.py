@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harena.core.operations import (
     benchmark_jobs,
+    blueprints,
     catalog,
     image_builds,
     images,
@@ -26,6 +27,8 @@ class FromTable(Calls):
     benchmark_job_summary = over_http(benchmark_jobs.SUMMARY)
     delete_benchmark_job = over_http(benchmark_jobs.DELETE)
     cancel_benchmark_job = over_http(benchmark_jobs.CANCEL)
+    publish_blueprint = over_http(blueprints.SHOW)
+    withdraw_blueprint = over_http(blueprints.WITHDRAW)
     get_calibration = over_http(catalog.GET_CALIBRATION)
     build_image = uploaded(image_builds.BUILD)
     get_image_build = over_http(image_builds.GET)
@@ -40,6 +43,8 @@ class FromTable(Calls):
     cancel_image_pull = over_http(images.CANCEL)
     list_objects = over_http(registry.LIST)
     get_object = over_http(registry.GET)
+    publish_object = over_http(registry.SHOW)
+    withdraw_object = over_http(registry.WITHDRAW)
     delete_object = over_http(registry.DELETE)
     pull_object = downloaded(registry.PULL)
     set_secret = over_http(secrets.SET)

@@ -165,13 +165,15 @@ class HttpOperations(
         await self._connection.json(*address(blueprints.DELETE, name_or_id=name_or_id))
 
     async def list_blueprints(
-        self, *, name: str | None = None, cursor: str | None = None, limit: int = 100
+        self, *, name: str | None = None, organization: bool = False, cursor: str | None = None, limit: int = 100
     ) -> BlueprintsPage:
-        """Fetch one page of the workspace's blueprints, or of the versions of one. Raises PlatformError where the
-        answer is no page or names itself as the next."""
+        """Fetch one page of the blueprints of the workspace or its organisation, or of the versions of one. Raises
+        PlatformError where the answer is no page or names itself as the next."""
         query: dict[str, str | int | float | list[str]] = {"limit": limit}
         if name is not None:
             query["name"] = name
+        if organization:
+            query["organization"] = "true"
         if cursor is not None:
             query["cursor"] = cursor
         answer = await self._connection.json(*address(blueprints.LIST), query=query)

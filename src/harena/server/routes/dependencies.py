@@ -11,7 +11,7 @@ from fastapi.security import HTTPBearer
 
 from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
-from harena.core.operations.operation import ADMIN, READ, WRITE, Scope
+from harena.core.operations.operation import ADMIN, PUBLISH, READ, WRITE, Scope
 from harena.core.threads import BODIES
 from harena.server.bodies import IN_THREAD_BYTES
 from harena.server.bounds import OnceHeader
@@ -39,7 +39,7 @@ def check_query(request: Request) -> None:
             raise ValidationError(f"unknown query parameter {', '.join(unknown)}; there are: {there_are}")
 
 
-def _caller(request: Request, scope: str) -> Caller:
+def _caller(request: Request, scope: Scope) -> Caller:
     caller: Caller = request.state.caller  # told apart by `harena.server.requests`, before the body was read
     caller.check(scope)
     check_query(request)
@@ -58,6 +58,10 @@ async def _admin(request: Request, _: Annotated[object, Security(_documented, sc
     return _caller(request, ADMIN)
 
 
+async def _publisher(request: Request, _: Annotated[object, Security(_documented, scopes=[PUBLISH])]) -> Caller:
+    return _caller(request, PUBLISH)
+
+
 async def _once(request: Request, idempotency_key: OnceHeader = None) -> IdempotencyKey | None:
     return None if idempotency_key is None else await fingerprinted(idempotency_key, await request.body())
 
@@ -72,7 +76,8 @@ async def fingerprinted(idempotency_key: str, body: bytes) -> IdempotencyKey:
 Reader = Annotated[Caller, Depends(_reader)]
 Writer = Annotated[Caller, Depends(_writer)]
 Admin = Annotated[Caller, Depends(_admin)]
-CALLERS: Mapping[Scope | None, Any] = {READ: Reader, WRITE: Writer, ADMIN: Admin}
+Publisher = Annotated[Caller, Depends(_publisher)]
+CALLERS: Mapping[Scope | None, Any] = {READ: Reader, WRITE: Writer, ADMIN: Admin, PUBLISH: Publisher}
 """the caller of an operation of a scope"""
 State = Annotated[ServerState, Depends(state_of)]
 Once = Annotated[IdempotencyKey | None, Depends(_once)]

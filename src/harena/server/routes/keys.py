@@ -10,6 +10,7 @@ from fastapi import Query
 from harena.core.access import StoredKey
 from harena.core.errors import AccessError
 from harena.core.operations import server as table
+from harena.core.operations.operation import PUBLISH
 from harena.core.records.server import ApiKey, NewApiKey
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
@@ -25,8 +26,11 @@ routes = TableRoutes(table.ON_KEYS)
 
 @routes.by_hand(table.CREATE_KEY)
 async def create(asked: shapes.KeyBody, caller: Admin, state: State, key: Once) -> JsonAnswer:
-    """Make a key. The answer holds the key itself, which cannot be asked for again but with an idempotency key."""
+    """Make a key. The answer holds the key itself, which cannot be asked for again but with an idempotency key. To give
+    the scope `publish` takes a key that has it."""
     keys = _keys(state)
+    if PUBLISH in asked.scopes:
+        caller.check(PUBLISH)
 
     async def made() -> NewApiKey:
         token, found = await keys.create(name=asked.name, workspace=caller.workspace, scopes=asked.scopes)

@@ -17,12 +17,21 @@ import math
 import threading
 import uuid
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Literal
 from weakref import WeakValueDictionary
 
 from harena.core.clock import Clock
@@ -36,6 +45,7 @@ from harena.core.registry import (
     VERSION_TAKEN,
     NewObject,
     ObjectKind,
+    ObjectUsers,
     ObjectVersion,
     RegistryStorePort,
     checked_kind,
@@ -45,6 +55,7 @@ from harena.core.registry import (
 )
 from harena.core.spool import LOCKED, held_folder, let_go, remove_left
 from harena.core.threads import NODE, OBJECTS
+from harena.core.training_sources import CONTENT_PREFIX
 from harena.core.workspace import CheckRoom, LimitsOf
 from harena.training.objects.tree_locks import TreeLocks
 
@@ -56,6 +67,8 @@ if TYPE_CHECKING:
 
 MAX_PAGE = 500
 MOST_USERS_TOLD = 5
+EVERYWHERE: tuple[Literal["own", "published"], ...] = ("own", "published")
+"""where an object is looked for: its workspace's own come first"""
 LEFT_OVER_SECONDS = 24 * 3600
 _log = logging.getLogger("harena.node")
 
@@ -140,20 +153,50 @@ class Registry:
     async def delete(self, workspace: str, kind: ObjectKind, ref: str) -> None:
         """Remove one version, and its files where no other version has the same content. Raises NotFoundError, and
         ValidationError where a training job that has not ended uses it."""
-        name, version = parse_object_ref(ref)
-        if version is None:
-            raise ValidationError(f"{ref!r} names no version: write {name}@VERSION")
+        name, version = _one_version(ref)
         store = await self._store()
         row = await store.find(workspace, checked_kind(kind), name, version)
         if row is None:
             raise _missing(kind, ref)
         if users := await store.remove(workspace, kind, name, version):
-            told = ", ".join(users[:MOST_USERS_TOLD]) + (", ..." if len(users) > MOST_USERS_TOLD else "")
-            raise ValidationError(
-                f"{kind} {ref} is used by {len(users)} training jobs that have not ended ({told}): cancel them first",
-                reason=IN_USE,
-            )
+            raise _used(kind, ref, users)
         await self._drop_tree(store, row.digest)
+
+    async def publish(self, workspace: str, kind: ObjectKind, ref: str) -> StoredObject:
+        """Show one version to the workspaces of the organisation. Raises NotFoundError, and ValidationError where
+        another workspace has published this name there, or for a version that is named by its content."""
+        name, version = _one_version(ref)
+        store = await self._store()
+        if await store.find(workspace, checked_kind(kind), name, version) is None:
+            raise _missing(kind, ref)
+        if version.startswith(CONTENT_PREFIX):  # a job believes that such a name says what it is
+            raise ValidationError(
+                f"{kind} {ref} was made of a path, for jobs of this workspace: push it under a version of its own, and "
+                "publish that"
+            )
+        if (row := await store.publish(workspace, kind, name, version)) is None:
+            raise ValidationError(
+                f"another workspace of the organisation has published {kind} {ref}: publish it under another name or "
+                "version",
+                reason=VERSION_TAKEN,
+            )
+        return object_answer(row)
+
+    async def withdraw(self, workspace: str, kind: ObjectKind, ref: str) -> StoredObject:
+        """Show one version to its own workspace alone. Raises NotFoundError, and ValidationError where training jobs of
+        others that have not ended use it."""
+        name, version = _one_version(ref)
+        store = await self._store()
+        if users := await store.withdraw(workspace, checked_kind(kind), name, version):
+            raise _used(kind, ref, users)
+        row = await store.find(workspace, kind, name, version)
+        if row is None:
+            raise _missing(kind, ref)
+        return object_answer(row)
+
+    async def organization(self, workspace: str) -> str:
+        """The organisation that a workspace belongs to."""
+        return await (await self._store()).organization(workspace)
 
     async def _drop_tree(self, store: RegistryStorePort, digest: str) -> None:
         """Remove files that no object has any more."""
@@ -186,15 +229,17 @@ class Registry:
         kind: ObjectKind | None = None,
         *,
         name: str | None = None,
+        organization: bool = False,
         cursor: int | None = None,
         limit: int = 100,
     ) -> StoredObjectsPage:
-        """Read one page of the workspace's objects. Raises ValidationError for a limit out of range."""
+        """Read one page of the workspace's objects, or of those that were published to its organisation. Raises
+        ValidationError for a limit out of range."""
         if not 1 <= limit <= MAX_PAGE:
             raise ValidationError(f"limit must be from 1 to {MAX_PAGE} (got {limit})")
         wanted = None if kind is None else checked_kind(kind)
         store = await self._store()
-        page = await store.page(workspace, kind=wanted, name=name, before=cursor, limit=limit)
+        page = await store.page(workspace, kind=wanted, name=name, before=cursor, limit=limit, published=organization)
         return StoredObjectsPage(
             objects=[object_answer(row) for row in page],
             next_cursor=page[-1].sequence if page.more else None,
@@ -208,16 +253,25 @@ class Registry:
         while piece := await OBJECTS.run(_next_pieces, pieces):
             yield piece
 
-    async def find(self, workspace: str, kind: ObjectKind, ref: str) -> ObjectVersion:
-        """The stored version that a reference names. Raises NotFoundError, ValidationError (it is no reference),
-        PlatformError where its files are gone."""
+    async def find(
+        self, workspace: str, kind: ObjectKind, ref: str, *, among: Sequence[Literal["own", "published"]] = EVERYWHERE
+    ) -> ObjectVersion:
+        """The stored version that a reference names: the workspace's own, else one that was published to its
+        organisation. Raises NotFoundError, ValidationError (it is no reference), PlatformError where its files are
+        gone."""
         name, version = parse_object_ref(ref)
         store = await self._store()
-        if version is None:
-            versions = await store.versions(workspace, kind, name)
-            version = max(versions, key=version_order, default=None) if kind in SEMANTIC else next(iter(versions), None)
-        row = None if version is None else await store.find(workspace, kind, name, version)
-        if row is None:
+        for place in among:
+            published = place == "published"
+            wanted = version
+            if wanted is None:
+                versions = await store.versions(workspace, kind, name, published=published)
+                newest = max(versions, key=version_order, default=None) if kind in SEMANTIC else None
+                wanted = newest or next(iter(versions), None)
+            row = None if wanted is None else await store.find(workspace, kind, name, wanted, published=published)
+            if row is not None:
+                break
+        else:
             raise _missing(kind, ref)
         if not await OBJECTS.run(self.place(row.digest).is_dir):
             raise PlatformError(
@@ -422,7 +476,25 @@ def _removed(folder: Path) -> bool:
 
 
 def _missing(kind: str, ref: str) -> NotFoundError:
-    return NotFoundError(f"no {kind} {ref!r} is published in this workspace; see `harena ls {kind}`")
+    return NotFoundError(
+        f"no {kind} {ref!r} is published in this workspace, or to its organisation; see `harena ls {kind}`"
+    )
+
+
+def _one_version(ref: str) -> tuple[str, str]:
+    """(name, version). Raises ValidationError."""
+    name, version = parse_object_ref(ref)
+    if version is None:
+        raise ValidationError(f"{ref!r} names no version: write {name}@VERSION")
+    return name, version
+
+
+def _used(kind: str, ref: str, users: ObjectUsers) -> ValidationError:
+    told = ", ".join(users.own[:MOST_USERS_TOLD]) + (", ..." if len(users.own) > MOST_USERS_TOLD else "")
+    jobs = [f"{len(users.own)} training jobs that have not ended ({told})"] if users.own else []
+    jobs += [f"{users.others} training jobs of other workspaces that have not ended"] if users.others else []
+    advice = "cancel them first" if users.own else "wait for their end"
+    return ValidationError(f"{kind} {ref} is used by {' and '.join(jobs)}: {advice}", reason=IN_USE)
 
 
 def _no_room(what: str, limit: str) -> LimitExceededError:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from harena.cluster.address import cluster_address, missing_ray
-from harena.core.errors import ValidationError
+from harena.core.errors import NotFoundError, ValidationError
 from harena.core.records.training_plans import RLPlan, SFTPlan
 from harena.core.threads import TRAINING
 from harena.core.training_sources import HEADING
@@ -16,14 +16,16 @@ from harena.training.requests.offline_checks import check_offline
 from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import RLRequest, SFTRequest, backend_aliases, parse_request
-from harena.training.requests.reward_checks import check_rewards
+from harena.training.requests.reward_checks import check_rewards, named_blueprints
 from harena.training.requests.text_checks import check_texts, text_facts, text_warnings
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Resolve = Callable[[str, SFTRequest | RLRequest], Awaitable[ResolvedReferences]]
 """(workspace, request) -> what it refers to; see `Registry.resolve`"""
 
 
-FindBlueprint = Callable[[str, str], object]
+FindBlueprint = Callable[[str, str], Awaitable[object]]
 """(workspace, name or id); raises NotFoundError, PlatformError"""
 
 
@@ -47,7 +49,13 @@ async def accepted(
     await TRAINING.run(_check_texts, plan, resolved)
     if isinstance(plan, RLPlan):
         await TRAINING.run(_check_offline, plan, resolved)
-        await TRAINING.run(_check_rewards, plan, resolved, partial(find_blueprint, workspace))
+        missing_blueprints: dict[str, NotFoundError] = {}
+        for name in await TRAINING.run(_in_words, named_blueprints, plan, resolved):
+            try:
+                await find_blueprint(workspace, name)
+            except NotFoundError as error:
+                missing_blueprints[name] = error
+        await TRAINING.run(_in_words, check_rewards, plan, resolved, missing_blueprints)
     held_out = request.config.held_out if isinstance(request, RLRequest) else None
     return {
         "warnings": await TRAINING.run(partial(text_warnings, held_out=held_out), plan, resolved),
@@ -77,9 +85,17 @@ def _check_offline(plan: RLPlan, resolved: ResolvedReferences) -> None:
         raise ValidationError(f"{HEADING}\n  {resolved.in_words(str(error))}") from None
 
 
-def _check_rewards(plan: RLPlan, resolved: ResolvedReferences, find_blueprint: Callable[[str], object]) -> None:
+def _in_words(
+    check: Callable[Concatenate[RLPlan, ResolvedReferences, P], T],
+    plan: RLPlan,
+    resolved: ResolvedReferences,
+    /,
+    *more: P.args,
+    **named: P.kwargs,
+) -> T:
+    """What a check of the rewards gives, or raises in words that the user knows."""
     try:
-        check_rewards(plan, resolved, find_blueprint)
+        return check(plan, resolved, *more, **named)
     except ValidationError as error:
         raise ValidationError(f"{HEADING}\n  config.reward_recipe: {resolved.in_words(str(error))}") from None
 

@@ -3,7 +3,7 @@ job is submitted, not when its first rollout ends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 
 from harena.core.errors import NotFoundError, ValidationError
@@ -23,25 +23,35 @@ MOST_ROWS = 5_000
 """a row takes up to a millisecond, and somebody waits"""
 
 
-def check_rewards(plan: RLPlan, resolved: ResolvedReferences, find_blueprint: Callable[[str], object]) -> None:
+def named_blueprints(plan: RLPlan, resolved: ResolvedReferences) -> list[str]:
+    """The blueprints that the recipe of a job names. Raises ValidationError where there is no such recipe."""
+    recipe = _recipe(plan, resolved)
+    return [] if recipe is None else sorted(blueprints_of(recipe))
+
+
+def check_rewards(plan: RLPlan, resolved: ResolvedReferences, missing_blueprints: Mapping[str, NotFoundError]) -> None:
     """Raises one ValidationError that lists the rows that the recipe cannot be applied to, of the first MOST_ROWS of
-    the prompts and of the held-out ones; or says that it gives all answers the same reward; or what `find_blueprint`
-    raises NotFoundError for. All other rows the worker looks at before the first rollout."""
-    if plan.reward is None:
+    the prompts and of the held-out ones; or says that it gives all answers the same reward; or that one of its
+    blueprints is missing. All other rows the worker looks at before the first rollout."""
+    if (recipe := _recipe(plan, resolved)) is None:
         return
-    task = resolved.find("config.task_ref")
-    given = None if task is None else read_task(Path(task.path or ""))
-    recipe = reward_recipe(plan.reward.name, plan.reward.params, task=given)
     if asks_judge(recipe) and (missing := missing_judge()) is not None:
         raise ValidationError(f"reward recipe {recipe_name(recipe)}: {missing}, where this node runs")
     for name in sorted(blueprints_of(recipe)):
-        try:
-            find_blueprint(name)
-        except NotFoundError as error:
-            raise ValidationError(f"reward recipe {recipe_name(recipe)}: {error}") from None
+        if (error := missing_blueprints.get(name)) is not None:
+            raise ValidationError(f"reward recipe {recipe_name(recipe)}: {error}")
     for ref in filter(None, (resolved.prompts, resolved.find("config.eval_dataset_ref"))):
         _check_rows(recipe, ref)
     check_tells_apart(recipe, _learnt_from(resolved))
+
+
+def _recipe(plan: RLPlan, resolved: ResolvedReferences) -> RewardRecipe | None:
+    """Raises ValidationError."""
+    if plan.reward is None:
+        return None
+    task = resolved.find("config.task_ref")
+    given = None if task is None else read_task(Path(task.path or ""))
+    return reward_recipe(plan.reward.name, plan.reward.params, task=given)
 
 
 def _learnt_from(resolved: ResolvedReferences) -> list[PromptRow]:

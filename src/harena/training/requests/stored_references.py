@@ -152,9 +152,10 @@ class References:
             except NotFoundError:
                 shipped_ones = ", ".join(SHIPPED_MODELS)
                 raise NotFoundError(
-                    f"no model or checkpoint {model!r} is published in this workspace (see `harena ls model`), and "
-                    f"harena comes with {shipped_ones}; a directory is written ./{model.partition('@')[0]}, a model of "
-                    "the Hugging Face cache ORGANISATION/NAME, what a training job has learned job:NAME"
+                    f"no model or checkpoint {model!r} is published in this workspace or to its organisation (see "
+                    f"`harena ls model`), and harena comes with {shipped_ones}; a directory is written "
+                    f"./{model.partition('@')[0]}, a model of the Hugging Face cache ORGANISATION/NAME, what a "
+                    "training job has learned job:NAME"
                 ) from None
 
     async def _job_model(self, job: str) -> ResolvedReference:
@@ -171,7 +172,7 @@ class References:
         return ref
 
     async def _task(self, ref: str) -> ResolvedReference:
-        return self._stored("task", await self._registry.find(self._workspace, "task", self._own(ref)))
+        return self._stored("task", await self._found("task", ref))
 
     async def _dataset(
         self, where: str, source: DatasetSource | None, use: Use, split: str | None = None
@@ -240,7 +241,8 @@ class References:
         if use == "prompts" and (pinned := await OBJECTS.run(self._pinned, ref, place, wanted or None)):
             return await self._made_of(row.name, pinned)
         used = UsedSplit(rows=part.rows, split=wanted or None, uses=part.uses, reward_recipe=part.reward_recipe)
-        return _ref("dataset", row.name, row.version, row.digest, str(place), used)
+        made = _ref("dataset", row.name, row.version, row.digest, str(place), used)
+        return replace(made, organization=self._from(row))
 
     def _pinned(self, ref: str, place: Path, split: str | None) -> list[Mapping[str, Any]] | None:
         """The rows, with what is stored in place of what they name; None = they name nothing that is stored. Not for
@@ -288,7 +290,7 @@ class References:
     async def _published(self, kind: ObjectKind, name: str, version: str, place: Path, told: str) -> ObjectVersion:
         """The version that is there, or that is published of this place now; mistakes in it are told of `told`."""
         try:
-            return await self._registry.find(self._workspace, kind, f"{name}@{version}")
+            return await self._registry.find(self._workspace, kind, f"{name}@{version}", among=("own",))
         except NotFoundError:
             pass
         files = await OBJECTS.run(files_of, place)
@@ -305,18 +307,31 @@ class References:
         return await self._registry.find(self._workspace, kind, f"{name}@{version}")
 
     async def _version(self, kind: ObjectKind, asked: VersionRef) -> ObjectVersion:
-        return await self._registry.find(self._workspace, kind, f"{self._own(asked.name)}@{asked.version}")
+        return await self._found(kind, f"{asked.name}@{asked.version}")
 
-    def _own(self, name: str) -> str:
-        """Hosted names may carry their organisation; here that is the workspace."""
-        owner, slash, rest = name.partition("/")
-        return rest if slash and owner == self._workspace else name
+    async def _found(self, kind: ObjectKind, ref: str) -> ObjectVersion:
+        """The version of NAME, or of OWNER/NAME: the owner is the workspace, or the organisation that it belongs
+        to."""
+        owner, slash, rest = ref.partition("/")
+        if not slash:
+            return await self._registry.find(self._workspace, kind, ref)
+        if owner == self._workspace:
+            return await self._registry.find(self._workspace, kind, rest)
+        if owner == await self._registry.organization(self._workspace):
+            return await self._registry.find(self._workspace, kind, rest, among=("published",))
+        raise NotFoundError(
+            f"{ref!r:.200} is of another organisation: a workspace refers to what is its own, or its organisation's"
+        )
 
     def _stored(self, kind: ObjectKind, row: ObjectVersion) -> ResolvedReference:
         place = str(self._registry.place(row.digest))
         described = description_of(row.kind, row.described)
         assert not isinstance(described, DatasetDescription), "of a data set one split is used"
-        return _ref(kind, row.name, row.version, row.digest, place, described)
+        return replace(_ref(kind, row.name, row.version, row.digest, place, described), organization=self._from(row))
+
+    def _from(self, row: ObjectVersion) -> str | None:
+        """The organisation that shows a version to the workspace; None = it is the workspace's own."""
+        return None if row.workspace == self._workspace else row.organization
 
 
 def _write_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
