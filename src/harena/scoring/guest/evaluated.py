@@ -185,6 +185,9 @@ def guard(candidate: Any, trusted: dict[str, str]) -> None:
     candidate.heard = heard = Heard()
 
     lines = {line.strip() for own in trusted.values() for line in _lines_of(own)}
+    parse = ast.parse.__code__
+    parsed: set[Any] = set()
+    """names of files under which a library has parsed what may be the candidate's; a program of it is refused"""
 
     def is_refused(text: Any, is_of_suite: bool) -> bool:
         if type(text) not in (str, bytes) or states_a_value(text):
@@ -217,12 +220,16 @@ def guard(candidate: Any, trusted: dict[str, str]) -> None:
         return evaluate
 
     def heard_event(event: str, arguments: tuple[Any, ...]) -> None:
-        # whoever compiles: the suite, doctest, timeit; `ast.parse`, which runs nothing, says "<unknown>"
-        if event == "compile" and arguments[1] not in ("<unknown>", _OF_LIBRARIES):
-            is_of_suite = sys._getframe(1).f_code.co_filename in trusted and arguments[1] not in trusted
-            is_tree = isinstance(arguments[0], ast.AST) and is_of_suite and heard.has_heard()
-            if is_tree or is_refused(arguments[0], is_of_suite):
-                raise refuse()
+        # whoever compiles: the suite, doctest, timeit; `ast.parse` makes no program yet, and says "<unknown>"
+        if event != "compile" or arguments[1] in ("<unknown>", _OF_LIBRARIES):
+            return
+        text, name, asker = arguments[0], arguments[1], sys._getframe(1).f_code
+        is_of_suite = asker.co_filename in trusted and name not in trusted
+        is_tree = isinstance(text, ast.AST) and ((is_of_suite and heard.has_heard()) or name in parsed)
+        if asker is parse and not is_tree and is_refused(text, False):
+            parsed.add(name)  # pytest looks so for the statement that has failed
+        elif is_tree or is_refused(text, is_of_suite):
+            raise refuse()
 
     builtins.eval, builtins.exec = guarded(builtins.eval, "eval"), guarded(builtins.exec, "exec")
     sys.addaudithook(heard_event)

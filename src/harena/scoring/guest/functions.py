@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from harena.scoring.guest.graph import Border
 
-_PLAIN_DEFAULTS = (type(None), bool, int, float, str)
+_PLAIN_DEFAULTS = (type(None), bool, int, float, str, bytes)
 _LONGEST_DEFAULT = 1000
 _MOST_LEVELS = 6
 """how deep an annotation may be; deeper ones are not told"""
@@ -89,7 +89,7 @@ def _told_signature(value: Any, told_defaults: Collection[str] | None = None) ->
         if found is inspect.Parameter.empty:
             return ()
         may_be_told = told_defaults is None or parameter.name in told_defaults or type(found) in (bool, type(None))
-        is_told = type(found) in _PLAIN_DEFAULTS and len(repr(found)) <= _LONGEST_DEFAULT and may_be_told
+        is_told = may_be_told and _is_plain_default(found)
         return (found,) if is_told else (None, "...")
 
     try:
@@ -98,6 +98,19 @@ def _told_signature(value: Any, told_defaults: Collection[str] | None = None) ->
         return None
     parameters = tuple((p.name, int(p.kind), default(p), _annotation(p.annotation)) for p in found.parameters.values())
     return (parameters, _annotation(found.return_annotation))
+
+
+def _is_plain_default(value: Any, levels: int = _MOST_LEVELS) -> bool:
+    if type(value) is tuple:
+        return (
+            levels > 0 and len(value) <= _MOST_ARGUMENTS and all(_is_plain_default(each, levels - 1) for each in value)
+        )
+    return type(value) in _PLAIN_DEFAULTS and len(repr(value)) <= _LONGEST_DEFAULT
+
+
+def lacks_part(told: Any) -> bool:
+    """A default or an annotation of this signature is not told: who looks sees another one."""
+    return told is not None and (any(len(each[2]) > 1 for each in told[0]) or lacks_annotations(told))
 
 
 def lacks_annotations(told: Any) -> bool:

@@ -91,6 +91,8 @@ SPECIAL = (
     "__aenter__", "__aexit__", "__missing__",
 )  # fmt: skip
 """special methods that a stand-in may have where its class has them"""
+OF_METACLASSES = ("__iter__", "__reversed__", "__len__", "__contains__", "__getitem__")
+"""methods that a class itself may have of its metaclass"""
 SAID = frozenset({
     "__len__", "__contains__", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__hash__", "__eq__",
     "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
@@ -664,7 +666,7 @@ class Home(Border):
 
     def _described(self, cls: Any) -> tuple[Any, ...]:
         """(number, name, qualified name, module, documentation, bases, special methods, methods, kind, whether it is
-        unhashable, whether it is abstract)."""
+        unhashable, whether it is abstract, what it has of its metaclass)."""
         base: Any = next((kind for kind in (*_IMMUTABLE, *_CONTAINERS) if issubclass(cls, kind)), None)
         plain = _PLAIN_CLASSES.union(base.__mro__ if base else ())
         lineage = [part for part in type.__dict__["__mro__"].__get__(cls) if part not in plain]
@@ -694,7 +696,8 @@ class Home(Border):
         asks = any("__instancecheck__" in vars(part) for part in type(cls).__mro__ if part is not type)
         is_abstract = isinstance(cls, abc.ABCMeta) or asks  # it may take for its instances what does not derive from it
         return (self._classes[id(cls)], str(cls.__name__), str(cls.__qualname__), str(cls.__module__),
-                text_of_function(cls), bases, special, sorted(methods), kind, unhashable, is_abstract)  # fmt: skip
+                text_of_function(cls), bases, special, sorted(methods), kind, unhashable, is_abstract,
+                [name for name in OF_METACLASSES if any(name in vars(part) for part in type(cls).__mro__)])  # fmt: skip
 
     def meet(self, item: tuple[Any, ...]) -> Any:
         """Find what an item of the other side stands for here."""

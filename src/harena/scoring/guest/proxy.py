@@ -44,6 +44,7 @@ from harena.scoring.guest.functions import (
     fill_attributes,
     kind_of_function,
     lacks_annotations,
+    lacks_part,
     literal_defaults,
     pure_functions,
     signature_of,
@@ -83,6 +84,7 @@ from harena.scoring.guest.home import (
 from harena.scoring.guest.kept import KeptErrors
 from harena.scoring.guest.leaving import sources, tree_of
 from harena.scoring.guest.libraries import FUNCTIONS, function_at, own_by_name, place_of
+from harena.scoring.guest.library_questions import LibraryQuestions, is_known_here_as
 from harena.scoring.guest.looks import PURE, Looks, is_tested
 from harena.scoring.guest.loops import names_end
 from harena.scoring.guest.nobody import Nobody, is_importing, nobodys_module
@@ -288,6 +290,7 @@ class Candidate(Border):
         """a test has"""
         self._follow_seeds()
         self._follow_classes()
+        self.libraries = LibraryQuestions(self, _standard_name, (_Function, _Opaque, Method))
         self.pythons: dict[Any, tuple[str, str]] = {}
         """function that stands in the suite's code for one of Python's own -> module and name of that"""
         waits = Waits(self._may_listen, self._listen, self.looks.forget, self._stands, self._waits_no_more)
@@ -926,7 +929,7 @@ class Candidate(Border):
     # Classes that the candidate tells of.
 
     def _learn(self, number: Any, name: Any, qualified: Any, module: Any, doc: Any, bases: Any, special: Any,
-               methods: Any, kind: Any, unhashable: Any, is_abstract: Any) -> None:  # fmt: skip
+               methods: Any, kind: Any, unhashable: Any, is_abstract: Any, of_metaclass: Any) -> None:  # fmt: skip
         texts = (name, qualified, module, kind)
         if type(number) is not int or not all(type(text) is str for text in texts) or number in self._classes:
             raise GraphError("no description of a class")
@@ -944,12 +947,15 @@ class Candidate(Border):
             self.partial_kinds.add(name)
         special = [each for each in special if each in (*SPECIAL, *DESCRIBING)]
         self._classes[number] = known or make_class(
-            self, number, name, qualified, module, doc, found, special, [str(each) for each in methods], kind, bool(unhashable)  # noqa: E501
+            self, number, name, qualified, module, doc, found, special, [str(each) for each in methods], kind, bool(unhashable), of_metaclass  # noqa: E501
         )  # fmt: skip
         if known is None:
             type.__setattr__(self._classes[number], "_harena_bases", self._own_bases(bases))
+            type.__setattr__(self._classes[number], "_harena_told_bases", tuple(found))
             if _is_of_library(module):
                 type.__setattr__(self._classes[number], "_harena_is_of_library", True)
+            else:
+                is_known_here_as(self._classes[number])
         if is_abstract is True and isinstance(self._classes[number], StandInClass):
             self._classes[number]._harena_is_abstract = True
 
@@ -1339,7 +1345,8 @@ class Candidate(Border):
         elif kind == "B":
             made = _async_generator(self, reference)
         elif kind == "F":
-            made = _Function(self, reference, _function(self, reference, *parts[1:5]), *parts[5:])
+            function, binds, place = _function(self, reference, *parts[1:5]), *parts[5:]
+            made = _Function(self, reference, function, binds, place, lacks=lacks_part(parts[4]))
         else:
             raise GraphError(f"unknown kind {kind!r}")
         self._functions[id(made)] = weakref.ref(made), number
@@ -1349,6 +1356,8 @@ class Candidate(Border):
         found = self._members.get(number)
         if found is None:
             cls: Any = self._classes[class_number]
+            if not isinstance(cls, StandInClass):  # an enumeration of Python's, which has its members here
+                return cls.__members__[name]
             found = self._members[number] = make_member(cls, ("o", number), name, self.value(inner))
         return found
 
@@ -1494,14 +1503,16 @@ class _Function:
     ask by `isinstance`, and binds like one."""
 
     __slots__ = ("__weakref__", "_harena_binds", "_harena_candidate", "_harena_function", "_harena_is_attribute",
-                 "_harena_item", "_harena_of_class", "_harena_place")  # fmt: skip
+                 "_harena_item", "_harena_lacks", "_harena_of_class", "_harena_place")  # fmt: skip
 
-    def __init__(self, candidate: Candidate, reference: Any, function: Any, binds: Any, place: Any) -> None:
+    def __init__(
+        self, candidate: Candidate, reference: Any, function: Any, binds: Any, place: Any, *, lacks: bool
+    ) -> None:
         """`binds`: it is a method of the objects of a class that has it, which a bound method and one of Python's own
-        in C are not. `place`: see `libraries.name_of`."""
+        in C are not. `place`: see `libraries.name_of`. `lacks`: not every part of its signature is told."""
         parts = (
             ("candidate", candidate), ("function", function), ("item", reference.item), ("of_class", None),
-            ("is_attribute", False), ("binds", binds),
+            ("is_attribute", False), ("binds", binds), ("lacks", lacks),
             ("place", place if type(place) is tuple and [*map(type, place)] == [str, str] else None),
         )  # fmt: skip
         for name, value in parts:
@@ -1533,7 +1544,12 @@ class _Function:
         if name[:2] == "__" or name.startswith(("_pytest", "pytest")):
             if name in ("__globals__", "__builtins__"):
                 candidate.note(f"it looks at {name} of a function of the candidate's")
-            return object.__getattribute__(self, name)
+            try:
+                return object.__getattribute__(self, name)
+            except AttributeError:
+                if name[:2] == "__":
+                    candidate.libraries.lacks(self, name, 2)
+                raise
         return no_judge(name, candidate.ask("get", self, name))
 
     def _harena_own_signature(self, told: Any) -> Any:
@@ -1542,9 +1558,13 @@ class _Function:
             try:
                 wrapped = self._harena_candidate.ask("get", self, "__wrapped__")
             except AttributeError:
-                return told
+                wrapped = None
             if type(wrapped) is types.FunctionType:
                 return inspect.signature(wrapped)
+        if self._harena_lacks:
+            name = self._harena_function.__name__
+            what = f"it asks for the signature of {name}, of which not every default and annotation is told"
+            self._harena_candidate.note(what, is_doubt=False)
         return told
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -1577,7 +1597,7 @@ class _Function:
         return list(self._harena_candidate.ask("names", self, ""))
 
     def __repr__(self) -> str:
-        return f"<function {self.__qualname__} of the candidate's>"
+        return f"<function {self.__qualname__} at {hex(id(self))}>"
 
     def __copy__(self) -> Any:
         return self
@@ -1902,8 +1922,18 @@ _SERVED_OF_ERROR = frozenset({"__enter__", "__aenter__", "__exit__", "__aexit__"
 """what an exception does that judges no plain value"""
 
 
+_NAMED_BY_TYPES = {
+    value: name
+    for name, value in vars(types).items()
+    if isinstance(value, type) and value.__module__ == "builtins" and not hasattr(builtins, value.__name__)
+}
+"""classes of Python's that only `types` has by a name"""
+
+
 def _standard_name(value: Any) -> tuple[str, str] | None:
     """(module, qualified name) of a class or function of the standard library."""
+    if isinstance(value, type) and value in _NAMED_BY_TYPES:
+        return "types", _NAMED_BY_TYPES[value]
     if not isinstance(value, (type, types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorType)):
         return None
     owner = getattr(value, "__objclass__", None)
@@ -1974,6 +2004,8 @@ class StandInModule(types.ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in ("__all__", "__version__", "__author__"):
+            if (candidate := self.__dict__.get("__harena__")) is not None:
+                candidate.libraries.lacks(self.__name__, name, 2)
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         found = self.__dict__["__harena__"].ask("get", self.__name__, "@" + name)
         if isinstance(found, StandInClass):

@@ -16,6 +16,7 @@ import collections
 import collections.abc
 import datetime
 import decimal
+import enum
 import fractions
 import functools
 import operator
@@ -24,7 +25,7 @@ import sys
 import types
 
 from harena.scoring.guest.belief import COMPARISONS, not_believed, others, said_of_others
-from harena.scoring.guest.functions import describe
+from harena.scoring.guest.functions import describe, lacks_part
 from harena.scoring.guest.graph import MUTABLE, SCALARS, VALUES
 from harena.scoring.guest.home import DESCRIBING
 from harena.scoring.guest.leaving import is_verdict, may_skip_what_is_judged, skips_a_judgement, sources
@@ -60,6 +61,8 @@ _VALUE_METHODS = frozenset({
 """methods that an object which is made of a plain value has from that value"""
 _MOST_ITEMS = 10_000
 _FIRST_ITEMS, _MOST_AHEAD = 64, 1024
+_SAYS_FLAG = sys.version_info >= (3, 11)
+"""a flag's class shows itself as one"""
 _PROBED_PREFIXES = ("_pytest", "__tracebackhide", "pytestmark")
 
 
@@ -249,7 +252,8 @@ class StandIn:
         raise TypeError("an object of the candidate's cannot be pickled here")
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} object of the candidate's>"
+        cls = type(self)
+        return f"<{cls.__module__}.{cls.__qualname__} object at {hex(id(self))}>"  # as any object without its own
 
 
 del StandIn.__slots__  # as of the classes that derive from it
@@ -261,6 +265,7 @@ _TOLD_ATTRIBUTES = frozenset({
 """names between underscores that no code in C takes for a method by which it judges"""
 _TOLD_OF_CLASSES = frozenset({
     "__members__", "__match_args__", "__abstractmethods__", "__dataclass_fields__", "__dataclass_params__",
+    "__class_getitem__",
 })  # fmt: skip
 """such names of classes"""
 
@@ -288,10 +293,12 @@ def attribute(stand_in: Any, name: str) -> Any:
 def _attribute(stand_in: Any, name: str) -> Any:
     if name == "__signature__" and "__call__" in type(stand_in)._harena_special:
         candidate = object.__getattribute__(stand_in, "_harena_candidate")
-        return signature_here(candidate, type(stand_in), "__call__")
+        return signature_here(candidate, stand_in)
     if name.startswith(_PROBED_PREFIXES) or (
         name[:2] == "__" == name[-2:] and name not in _TOLD_ATTRIBUTES and name not in written_names
     ):
+        if not name.startswith(_PROBED_PREFIXES):
+            object.__getattribute__(stand_in, "_harena_candidate").libraries.lacks(stand_in, name, 4)
         raise AttributeError(f"{type(stand_in).__name__!r} object has no attribute {name!r}")
     cls = type(stand_in)
     if name in cls._harena_methods or (not cls._harena_is_named and name in (*_JUDGES, "get")):
@@ -339,18 +346,25 @@ _OF_METHOD = frozenset({
 
 
 def signature_here(candidate: Any, cls: Any, name: str = "") -> Any:
-    """The signature of a class of the candidate's, or of what its objects have by a name. Raises ValueError, as
-    `inspect` does, where there is none that can be told."""
+    """The signature of a class or an object of the candidate's, or of what objects of a class have by a name. Raises
+    ValueError, as `inspect` does, where there is none that can be told."""
 
     def shown() -> None: ...
 
     told = candidate.ask("signature", cls, name)
     if told is None:
-        what = f"it asks for a signature of {cls.__name__} that cannot be told"
+        what = f"it asks for a signature of {_called(cls)} that cannot be told"
         candidate.note(what, is_doubt=False)
         raise ValueError(what)
+    if lacks_part(told):
+        what = f"it asks for the signature of {_called(cls)}, of which not every default and annotation is told"
+        candidate.note(what, is_doubt=False)
     describe(shown, None, told)
     return shown.__signature__  # type: ignore[attr-defined]
+
+
+def _called(cls: Any) -> str:
+    return cls.__name__ if isinstance(cls, StandInClass) else f"a {type(cls).__name__} object"
 
 
 class _Made:
@@ -428,6 +442,8 @@ class Method:
             cls = owner if isinstance(owner, StandInClass) else type(owner)
             return signature_here(owner._harena_candidate, cls, self.__name__)
         if name.startswith(_PROBED_PREFIXES) or (name[:2] == "__" and name not in _OF_METHOD):
+            if not name.startswith(_PROBED_PREFIXES):
+                owner._harena_candidate.libraries.lacks(self, name, 2)
             raise AttributeError(name)
         method = owner._harena_candidate.ask("get", owner, self.__name__)
         return getattr(method, name)
@@ -467,27 +483,6 @@ class _ToldAndSet(_Told):
         cls._harena_candidate.ask("set", cls, self._name, value)
 
 
-class _OfMetaclass:
-    """A special method of a metaclass. A class of the candidate's has it, for who asks, where its own metaclass does
-    (`hasattr(Stack, "__len__")` of a class without one)."""
-
-    def __init__(self, method: Any) -> None:
-        self._method = method
-
-    def __get__(self, cls: Any, meta: Any = None) -> Any:
-        if cls is None:
-            return self._method
-        if cls._harena_is_named and cls._harena_kind != "enum":
-            name = self._method.__name__
-            try:
-                cls._harena_candidate.ask("get", cls, name)
-            except AttributeError:
-                if name != "__getitem__":
-                    raise
-                cls._harena_candidate.ask("get", cls, "__class_getitem__")
-        return self._method.__get__(cls, meta)
-
-
 class StandInClass(type):
     """A class of the candidate's."""
 
@@ -525,6 +520,8 @@ class StandInClass(type):
             or name[:8] == "_harena_"
             or (name[:2] == "__" == name[-2:] and name not in _TOLD_OF_CLASSES and name not in written_names)
         ):
+            if name[:2] == "__" and not name.startswith(_PROBED_PREFIXES):
+                cls._harena_candidate.libraries.lacks(cls, name, 2)
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
         asked = cls._harena_candidate.asked
         found = cls._harena_candidate.ask("get", cls, name)
@@ -557,15 +554,11 @@ class StandInClass(type):
         if cls._harena_kind != "enum" and not cls._harena_is_named:
             raise refused(f"a class of the candidate's has no {name} that a suite could believe")
 
-    @_OfMetaclass
-    def __iter__(cls) -> Any:
-        cls._harena_checked("__iter__")
-        return iter(cls._harena_candidate.ask("special", cls, "__iter__"))
-
-    @_OfMetaclass
-    def __len__(cls) -> int:
-        cls._harena_checked("__len__")
-        return int(cls._harena_candidate.ask("special", cls, "__len__"))
+    def __repr__(cls) -> str:
+        if cls._harena_kind != "enum":
+            return type.__repr__(cls)
+        is_flag = any(part is enum.Flag for base in _lineage_here(cls) for part in getattr(base, "__mro__", ()))
+        return f"<{'flag' if is_flag and _SAYS_FLAG else 'enum'} {cls.__name__!r}>"
 
     def __bool__(cls) -> bool:
         return True
@@ -593,26 +586,6 @@ class StandInClass(type):
     def __subclasscheck__(cls, subclass: Any) -> bool:
         return type.__subclasscheck__(cls, subclass) or (isinstance(subclass, type) and _derives(subclass, cls))
 
-    @_OfMetaclass
-    def __contains__(cls, item: Any) -> bool:
-        if cls._harena_kind != "enum":
-            what = f"it asks the metaclass of the candidate's {cls.__name__} what is in it"
-            cls._harena_candidate.note(what, is_doubt=False)
-        return any(item is member or item == member for member in cls)
-
-    @_OfMetaclass
-    def __getitem__(cls, key: Any) -> Any:
-        if cls._harena_kind != "enum":
-            try:
-                return cls._harena_candidate.ask("call", cls, "__class_getitem__", (key,))
-            except AttributeError:  # its metaclass has a method for it, if anything has
-                cls._harena_checked("__getitem__")
-        asked = cls._harena_candidate.asked
-        found = cls._harena_candidate.ask("special", cls, "__getitem__", (key,))
-        if type(found) is cls and cls._harena_candidate.asked > asked:
-            carried(found, -1)
-        return found
-
 
 def _derives(cls: type, wanted: type) -> bool:
     """It does so where the candidate is, though its stand-in cannot (from a dict and a class without one, say)."""
@@ -626,8 +599,74 @@ StandInClass.__annotations__ = _ToldAndSet("__annotations__")  # type: ignore[as
 StandInClass.__slots__ = _Told("__slots__")  # type: ignore[attr-defined]
 
 
+def _lineage_here(cls: Any) -> Any:
+    """What the class derives from where it lives, as far as this process has it."""
+    for base in own_names(cls).get("_harena_told_bases", ()):
+        yield from _lineage_here(base) if isinstance(base, StandInClass) else (base,)
+
+
 class _StandInNumber(StandInClass, abc.ABCMeta):
     """A class of the candidate's that derives from an abstract number's, as a fraction's."""
+
+
+# What a class has of a metaclass of its own: an enumeration, say, is a container.
+
+
+def _class_iter(cls: Any) -> Any:
+    cls._harena_checked("__iter__")
+    return iter(cls._harena_candidate.ask("special", cls, "__iter__"))
+
+
+def _class_reversed(cls: Any) -> Any:
+    cls._harena_checked("__reversed__")
+    return iter(cls._harena_candidate.ask("special", cls, "__reversed__"))
+
+
+def _class_len(cls: Any) -> int:
+    cls._harena_checked("__len__")
+    return int(cls._harena_candidate.ask("special", cls, "__len__"))
+
+
+def _class_contains(cls: Any, item: Any) -> bool:
+    if cls._harena_kind != "enum":
+        what = f"it asks the metaclass of the candidate's {cls.__name__} what is in it"
+        cls._harena_candidate.note(what, is_doubt=False)
+    return any(item is member or item == member for member in cls)
+
+
+def _class_getitem(cls: Any, key: Any) -> Any:
+    cls._harena_checked("__getitem__")
+    asked = cls._harena_candidate.asked
+    found = cls._harena_candidate.ask("special", cls, "__getitem__", (key,))
+    if type(found) is cls and cls._harena_candidate.asked > asked:
+        carried(found, -1)
+    return found
+
+
+OF_METACLASSES = {
+    "__iter__": _class_iter, "__reversed__": _class_reversed, "__len__": _class_len, "__contains__": _class_contains,
+    "__getitem__": _class_getitem,
+}  # fmt: skip
+"""methods of a class itself, which its stand-in has where the class has them of its metaclass"""
+metaclasses: set[type] = {StandInClass, _StandInNumber}
+"""the classes of stand-ins for classes"""
+_made_metaclasses: dict[Any, type] = {}
+
+
+def _metaclass(base: type, kept: tuple[type, ...], names: frozenset[str]) -> Any:
+    """The class of a stand-in for a class that has these methods of its metaclass."""
+    metas = dict.fromkeys([*(type(part) for part in kept), base])
+    most = [meta for meta in metas if not any(meta in other.__mro__[1:] for other in metas)]
+    lacking = frozenset(name for name in names if not any(hasattr(meta, name) for meta in most))
+    if len(most) == 1 and not lacking:
+        return most[0]
+    key = (tuple(most), lacking)
+    if key not in _made_metaclasses:
+        held = {name: OF_METACLASSES[name] for name in lacking}
+        made = type("StandInClass", tuple(most), {"__module__": __name__, **held})
+        _made_metaclasses[key] = made
+        metaclasses.add(made)
+    return _made_metaclasses[key]
 
 
 def _check_item(stand_in: Any, key: Any, default: Any = None) -> None:
@@ -1153,8 +1192,9 @@ class _Documentation:
 
 
 def make_class(candidate: Any, number: int, name: str, qualified: str, module: str, doc: Any, bases: Any, special: Any,
-               methods: Any, kind: str, unhashable: bool) -> Any:  # fmt: skip
+               methods: Any, kind: str, unhashable: bool, of_metaclass: Any = ()) -> Any:  # fmt: skip
     """A stand-in for a class that the candidate describes."""
+    has = frozenset(OF_METACLASSES).intersection(of_metaclass)
     names: dict[str, Any] = {
         "_harena_candidate": candidate,
         "_harena_number": number,
@@ -1168,9 +1208,9 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
         "__init__": _Made(),
     }
     if kind in _BASES:
-        return _valued(name, names, bases, special)
+        return _valued(name, names, bases, special, has)
     if kind == "enum":
-        return _enumerated(name, names, bases)
+        return _enumerated(name, names, bases, has)
     names["__slots__"] = ()
     names["__eq__"], names["__ne__"], names["__hash__"] = _equal, _unequal, None if unhashable else _hashed
     for each in special:
@@ -1185,22 +1225,33 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
     names["__doc__"] = _Documentation(doc)
     if "__bool__" in special or "__len__" in special:
         names["__bool__"] = _true
-    return StandInClass(name, _lineage(bases, StandIn), names)
+    return _made_class(StandInClass, name, _lineage(bases, StandIn), names, has)
 
 
-def _enumerated(name: str, names: dict[str, Any], bases: Any) -> Any:
+def _made_class(base: type, name: str, kept: tuple[type, ...], names: dict[str, Any], has: frozenset[str]) -> Any:
+    try:
+        meta = _metaclass(base, tuple(part for part in kept if isinstance(part, StandInClass)), has)
+        return meta(name, kept, names)
+    except TypeError:  # metaclasses that have no order for all of these
+        return base(name, kept, names)
+
+
+def _enumerated(name: str, names: dict[str, Any], bases: Any, has: frozenset[str]) -> Any:
     """An enumeration. Where it derives from a plain value, so does its stand-in, and its members are such values."""
     lineage = [part for base in bases if isinstance(base, type) for part in type.__dict__["__mro__"].__get__(base)]
     value_base = next((base for base in _BASES.values() if base in lineage and base not in MUTABLE), None)
-    for each in names["_harena_special"] - set(vars(Member)):
+    for each in _OF_MEMBERS:
+        if each in names["_harena_special"] or (value_base is not None and _method_of(value_base, each) is not None):
+            names[each] = _of_member(each)
+    for each in names["_harena_special"] - set(vars(Member)) - _OF_MEMBERS:
         if each in (*_JUDGED, "__enter__", "__aenter__", "__aiter__"):
             names[each] = _JUDGED.get(each) or _forwarded(each)
     if value_base is None:
-        return StandInClass(name, _lineage(bases, _PlainMember), names)
+        return _made_class(StandInClass, name, _lineage(bases, _PlainMember), names, has)
     names["_harena_value_base"] = value_base
     kept = tuple(base for base in bases if isinstance(base, StandInClass) and issubclass(base, value_base))
     made = _StandInNumber if isinstance(value_base, abc.ABCMeta) else StandInClass
-    return made(name, kept or (_ValuedMember, value_base), names)
+    return _made_class(made, name, kept or (_ValuedMember, value_base), names, has)
 
 
 def make_member(cls: Any, item: Any, name: Any, inner: Any) -> Any:
@@ -1335,10 +1386,11 @@ _MEMBER_OPERATORS = frozenset(
     for side in ("", "r")
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "or", "and", "xor", "lshift", "rshift")
 )
-for _name in ("__int__", "__index__", "__float__", "__invert__", "__call__", "__len__", "__iter__", "__contains__",
-              "__bool__", "__getitem__", "__neg__", "__abs__", *sorted(_MEMBER_OPERATORS)):  # fmt: skip
-    setattr(Member, _name, _of_member(_name))
-del _name
+_OF_MEMBERS = frozenset({
+    "__int__", "__index__", "__float__", "__invert__", "__call__", "__len__", "__iter__", "__contains__", "__bool__",
+    "__getitem__", "__neg__", "__abs__", *_MEMBER_OPERATORS,
+})  # fmt: skip
+"""methods that a member has where its class, or the plain value that it is made of, has them"""
 
 
 class _PlainMember(Member, StandIn):
@@ -1435,6 +1487,8 @@ class _ValuedMember(Member, _Valued):
     __dir__, __delattr__, __reduce_ex__ = StandIn.__dir__, StandIn.__delattr__, StandIn.__reduce_ex__
 
     def __getattribute__(self, name: str) -> Any:
+        if name == "__dict__" and sys._getframe(1).f_code.co_filename in sources:
+            return attribute(self, name)
         if name[:2] == "__" or name[:8] == "_harena_" or name == "name" or name in _OF_FRACTION:
             return object.__getattribute__(self, name)
         return attribute(self, name)
@@ -1535,7 +1589,7 @@ def _missing(self: Any, key: Any) -> Any:
     return self._harena_candidate.ask("special", self, "__missing__", (key,))
 
 
-def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
+def _valued(name: str, names: dict[str, Any], bases: Any, special: Any, has: frozenset[str]) -> Any:
     base = _BASES[names["_harena_kind"]]
     for each in special:
         own = _method_of(base, each)
@@ -1552,7 +1606,7 @@ def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
     names.update((each, _OfClass(each)) for each in names["_harena_methods"] if _is_of_class(base, each))
     kept = tuple(found for found in bases if isinstance(found, StandInClass) and issubclass(found, base))
     made = _StandInNumber if isinstance(base, abc.ABCMeta) else StandInClass
-    return made(name, kept or (_Valued, base), names)
+    return _made_class(made, name, kept or (_Valued, base), names, has)
 
 
 def made_of_value(cls: Any, value: Any = None) -> Any:

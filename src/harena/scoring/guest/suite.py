@@ -78,6 +78,8 @@ _MOST_CAUSES = 8
 _getpid = os.getpid
 _ENVIRONMENT = type(os.environ)
 _OF_HARENA = re.compile(r"\bharena\.")
+_MODULES = [module for name, module in sys.modules.items() if name.startswith(f"{__name__.partition('.')[0]}.")]
+"""modules of harena's in this process"""
 _RUNNERS_OWN = frozenset({"PYTEST_CURRENT_TEST", "PYTEST_VERSION"})
 
 
@@ -104,12 +106,14 @@ class Tally:
         """the test under way waited for what cannot come from another process"""
         self.is_refused: Callable[[str], bool] = lambda error: False
         """an error is that of code in C, which takes no stand-in"""
+        self.is_told_otherwise: Callable[[], bool] = lambda: False
+        """a stand-in has answered a library's question otherwise than what it stands for would"""
         self.failures: list[tuple[str, str, bool, bool]] = []
         """(test, error, whether nothing was asked before it, whether it did what cannot be served)"""
 
     def failed(self, test: str, error: str, unasked: bool, unserved: bool) -> None:
         """One that did not pass."""
-        unserved = self.has_waited() or unserved or self.is_refused(error)
+        unserved = self.has_waited() or unserved or self.is_refused(error) or self.is_told_otherwise()
         self.failures.append((test, error, unasked and not error.startswith("NobodyAskedError"), unserved))
 
     def ended_unserved(self, first: int) -> None:
@@ -147,6 +151,7 @@ class Run:
         self.tally = Tally()
         self.tally.has_waited = self._has_waited
         self.tally.is_refused = self._is_refused
+        self.tally.is_told_otherwise = self._is_told_otherwise
         self.hollow = Hollow(self.here)
         self._kin = Kin()
         self._swallowed: Swallowed | None = None
@@ -328,6 +333,15 @@ class Run:
         if found:
             self.candidate.notes.append(f"it uses a {found!r} object of the candidate's where only a real one will do")
         return bool(found)
+
+    def _is_told_otherwise(self) -> bool:
+        """What a library was told may have been told before this test, and what it made of that lasts."""
+        if not isinstance(self.candidate, Candidate):
+            return False
+        if what := self.candidate.libraries.otherwise():
+            self.candidate.note(what, is_doubt=False)
+            self.candidate.is_changed = True
+        return bool(what)
 
     def _tell_note(self, what: str) -> None:
         """Whoever waits for the candidate shall know, before it is asked, that the test under way cannot be served;
@@ -543,6 +557,7 @@ class Run:
             self.candidate = Candidate(self._caught, program=program, on_both_sides=shared)
             self._empty_files(frozenset(os.path.join(self.here, path) for path in on_both_sides))
         if self._home != NOWHERE:
+            self.candidate.libraries.follow(_MODULES)
             guard(self.candidate, {os.path.join(self.here, path): text for path, text in texts.items()})
             identities = Identities(self.candidate.note, self.candidate.is_own, self.candidate.note_lasting, SERVED)
             self.hollow.put_more, self.hollow.heard_equal = identities.put_questions, identities.compared

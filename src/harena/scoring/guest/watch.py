@@ -20,7 +20,7 @@ from harena.scoring.guest.standins import Method, StandInClass, refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 _EVENTS = frozenset({
@@ -43,7 +43,7 @@ _DESCRIBED_THERE: dict[str, dict[str, Any]] = {
 {module: {function: class of its results}}. The result is no more than the candidate's statement, as an attribute is."""
 _DESCRIBES = {
     "inspect": ("getsource", "getsourcelines", "getsourcefile", "getfile", "getmembers", "getattr_static", "getmro",
-                "getmodule"),
+                "getmodule", "getfullargspec"),
 }  # fmt: skip
 """functions that look at an object itself, which a stand-in is not"""
 _OWN_OF_PROCESS = {
@@ -59,6 +59,7 @@ _OWN_OF_PROCESS = {
 }
 """functions that tell or change what each process has of its own"""
 _HERE = "<harena.scoring.guest.watch>"
+_OF_CLASSES = (StandInClass, ErrorClass)
 _TEMPFILE = os.path.join(os.path.dirname(os.__file__), "tempfile.py")
 """which writes a file of its own and removes it, once for a process, to find a place for others"""
 _ON_BOTH_SIDES = frozenset({"/", "/tmp", "/var/tmp", os.environ.get("TMPDIR", "/tmp")})
@@ -200,6 +201,9 @@ class _Files:
             while len(folder) > len(self._here):
                 folder = os.path.dirname(folder)
                 self._folders.add(folder)
+        places = [sys.prefix, sys.base_prefix, *(place for place in sys.path if type(place) is str)]
+        self._above = {folder for place in places for folder in _folders_above(os.path.realpath(place))}
+        """folders above those of libraries, at which whoever looks for the real path of one looks, too"""
 
     def shared(self, path: Any, *, is_listed: bool = False) -> str:
         """The path, if there may be something of the candidate's; else nothing."""
@@ -215,11 +219,17 @@ class _Files:
         is_here = path.startswith(self._here + "/")
         if path in self._known or "/__pycache__" in path or (path.endswith(_CODE) and not is_here):
             return ""
-        if path.startswith(_ELSEWHERE) and not is_here:
+        if not is_here and (path.startswith(_ELSEWHERE) or (path in self._above and not is_listed)):
             return ""
         if path in self._folders and not (is_listed and path == self._here):
             return ""
         return "" if os.path.dirname(path) == path else path
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    while (above := os.path.dirname(path)) != path:
+        yield above
+        path = above
 
 
 def _watch_what_stays_there(candidate: Any, known: frozenset[str], is_of_suite: Callable[[], bool]) -> None:
@@ -350,7 +360,9 @@ def _described_there(candidate: Any, is_of_suite: Callable[[], bool], really: An
 def _describes(candidate: Any, is_of_suite: Callable[[], bool], really: Any, name: str) -> Any:
     def describes(*positional: Any, **keywords: Any) -> Any:
         if any(_is_stand_in(candidate, each) for each in positional) and is_of_suite():
-            candidate.note(f"it calls {name} with something of the candidate's")
+            # that shows what `inspect.signature` has told, but for wrapped functions and classes
+            is_doubt = name != "inspect.getfullargspec"
+            candidate.note(f"it calls {name} with something of the candidate's", is_doubt=is_doubt)
         return really(*positional, **keywords)
 
     return describes
@@ -365,7 +377,7 @@ def ask_for_kinds(candidate: Any, known: frozenset[str]) -> None:
         @functools.wraps(really)
         def asked(value: Any, kinds: Any, /) -> bool:
             return really(value, kinds) or (
-                any(isinstance(each, (StandInClass, ErrorClass)) for each in (value, type(value)))
+                (type(value) is Method or any(isinstance(each, _OF_CLASSES) for each in (value, type(value))))
                 and any(candidate.is_of_kind(verb, value, kind) for kind in _flat(kinds))
             )
 

@@ -37,7 +37,9 @@ SAYS_NOTHING = (
     "computed nothing"
 )
 MOST_RUNS = 12
-"""runs of one control"""
+"""runs of one control, at most"""
+_MOST_WITHOUT_GOLD = 10
+"""runs of one where there is no gold solution: three places are judged at which a right program is equal"""
 _RUNS_OF_ONE = 6
 """runs in which one place is found and judged, at most"""
 _silent = Remembered()
@@ -70,7 +72,7 @@ class _Control:
 
     def __init__(self, bench: Bench, contract: CommandContract, judge: Judge, tests: LiteralTests) -> None:
         self._bench, self._contract, self._judge, self._tests = bench, contract, judge, tests
-        self._left = MOST_RUNS
+        self._left = MOST_RUNS if contract.gold else _MOST_WITHOUT_GOLD
         self._places = [place for place in tests.places if contract.gold or place in tests.certain]
 
     async def finds(self) -> bool:
@@ -115,7 +117,7 @@ class _Control:
         changed = await aside(self._size, self._tests.told_apart, place)
         if changed is None:
             return False
-        for tests in changed:
+        for tests in reversed(changed):  # a right program whose answers are all equal is found by the last one
             if tests.marked((await self._run(self._bench, tests)).detail) != place:
                 return False
         gold = self._contract.gold
