@@ -147,7 +147,7 @@ SAME = [
     ("12", r"12\text{ times}"), ("12", r"12\text{ times as many}"), ("12", r"12\text{ more}"), ("12", r"12\text{ right angles}"), ("12", r"12\text{ negative integers}"), ("12", r"12\text{ multiples of five}"), ("12", r"12\text{ extraneous solutions}"),
     ("6", r"6\text{ (mod 7)}"), ("6", r"6\mod 7"), ("5", r"\max\{3,5\}=5"), ("-2", r"\det\begin{pmatrix}1&2\\3&4\end{pmatrix}=-2"), ("11", r"\vec{a}\cdot\vec{b}=11"), ("13", r"m+n = 4+9 = \mathbf{13}"), (r"\frac12", r"\sin 30^\circ=\frac12"), ("1001", r"{14\choose4}=1001"),
     # numbers as programs write them, and units of one quantity
-    ("1e-05", "10^{-5}"), ("1e-05", "0.00001"), ("1.2e-5", r"1.2\times 10^{-5}"), ("1.2e-5", "1.2E-05"), ("3.5E4", "35000"), ("0.0003", "3e-4"), ("300", "3e+2"), ("2e-1", "2e-1"), ("2e3", "2000"), ("1.5", r"1\frac12"), ("12.5", r"12\frac{1}{2}"), ("2.50", "2 1/2"), ("1e-05, 3", r"3, 0.00001"),
+    ("1e-05", "10^{-5}"), ("1e-05", "0.00001"), ("1.2e-5", r"1.2\times 10^{-5}"), ("1.2e-5", "1.2E-05"), ("3.5E4", "35000"), ("0.0003", "3e-4"), ("300", "3e+2"), ("2e-1", "2e-1"), ("2e3", "2000"), ("1.5", r"1\frac12"), ("12.5", r"12\frac{1}{2}"), ("2.50", "2 1/2"), (r"\text{(A) }7", "7"), (r"\textbf{(C)}\ \frac{1}{2}", "0.5"), (r"\textbf{(C)}\ 12", "C"), (r"\textbf{(D)}\ \text{Alice}", r"\text{Alice}"), (r"\binom{2024}{12}", r"\binom{2024}{2012}"), ("1e-05, 3", r"3, 0.00001"),
     (r"120\text{ m/s}", r"120\text{ meters per second}"), (r"60\text{ mph}", r"60\text{ miles per hour}"), (r"18\text{ cm}^2", r"18\text{ square centimeters}"), (r"18\text{ ft}^2", r"18\text{ feet squared}"), (r"5\text{ lbs}", r"5\text{ pounds}"), (r"5\text{ L}", r"5\text{ liters}"),
     (r"12\text{ inches}", r"12\text{ in.}"), (r"5\text{ apples}", r"5\text{ kg of apples}"), (r"18\text{ cm}^2", r"18\text{ cm}"), (r"2\text{ hours}", r"2\text{ hours per day}"),
 ]  # fmt: skip
@@ -221,7 +221,7 @@ OTHER = [
     (r"120\text{ g}", r"120\text{ kg}"), (r"120\text{ ml}", r"120\text{ liters}"), (r"120\text{ J}", r"120\text{ kilojoules}"), (r"5\text{ lbs}", r"5\text{ oz}"), (r"120\text{ m}^2", r"120\text{ cubic meters}"), (r"5\text{ sq ft}", r"5\text{ sq.~in.}"), (r"120\text{ m/s}", r"120\text{ km/s}"),
     (r"60\text{ mph}", r"60\text{ km/h}"), (r"60\text{ mph}", r"60\text{ meters per second}"), ("10 cm", "10 mm"), (r"5\text{ gallons}", r"5\text{ quarts}"), (r"7\text{ MB}", r"7\text{ gigabytes}"), (r"20\text{ Celsius}", r"20\text{ Fahrenheit}"),
     # numbers as programs write them
-    ("2e-1", "0.2"), ("5e+3", "5000"), ("1.2e-5", r"1.2\times 10^{-4}"), ("3e4", "3000"), ("2e^3", "2e3"), ("1.5", r"2\frac12"), ("1.5", r"1+\frac12"), ("1.5", r"\frac12+\frac12+\frac12"),
+    ("2e-1", "0.2"), ("5e+3", "5000"), ("1.2e-5", r"1.2\times 10^{-4}"), ("3e4", "3000"), ("2e^3", "2e3"), ("1.5", r"2\frac12"), (r"\textbf{(C)}\ 12", "13"), (r"\textbf{(C)}\ 12", "B"), (r"\textbf{(C)}\ 12", r"\text{(B) }12"), (r"\textbf{(C)}\ 12", r"\text{not }12"), (r"\textbf{(C)}\ 12", "12, 13"), (r"\binom{2024}{12}", r"\binom{2024}{13}"), ("1.5", r"1+\frac12"), ("1.5", r"\frac12+\frac12+\frac12"),
 ]  # fmt: skip
 
 

@@ -562,3 +562,36 @@ async def test_gsm8k_reads_numbers_as_people_write_them(expected: str, said: str
     """With units, signs, thousands and marks around them."""
     row = PromptRow(id="r", prompt="?", expected_output=expected)
     assert (await reward_recipe("gsm8k_v1", {}).reward(row, said)).value == 1.0
+
+
+DAPO = (
+    "Solve the following math problem step by step. The last line of your response should be of the form Answer: "
+    "$Answer (without quotes) where $Answer is the answer to the problem.\n\nWhat is 17 + 17?\n\nRemember to put your "
+    'answer on its own line after "Answer:".'
+)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said", "value"),
+    [
+        (DAPO, "17 + 17 is 34.\nAnswer: 34", 1.0),
+        (DAPO, "Answer: $34$", 1.0),
+        (DAPO, "**Answer:** 34.", 1.0),
+        (DAPO, "Answer: 35\nWait.\nAnswer: 34", 1.0),
+        (DAPO, "It is \\boxed{34}", 1.0),
+        (DAPO, "<think>Answer: 35</think>Answer: 34", 1.0),
+        (DAPO, "Answer: 34\nAnswer: 35", 0.0),
+        (DAPO, "Answer: 34 or 35", 0.0),
+        (DAPO, "Answer: not 34", 0.0),
+        (DAPO, "Answer: 34\n\\boxed{35}", 0.0),
+        (DAPO, "<think>Answer: 34", 0.0),
+        (DAPO, "The answer is 34", 0.0),
+        ("What is 17 + 17? Put it in \\boxed{}, as Answer: [x]", "Answer: 34", 0.0),
+        ("What is 17 + 17?", "Answer: 34", 0.0),
+        ("Question: What is 1 + 1?\nAnswer: 2\nQuestion: What is 17 + 17?", "Answer: 34", 0.0),
+    ],
+)
+async def test_the_line_that_a_prompt_asks_for_is_the_answer(prompt: str, said: str, value: float) -> None:
+    """Before, nothing but a box was, so that a data set whose prompts ask for no box trained on a constant 0."""
+    row = PromptRow(id="r", prompt=prompt, expected_output="34")
+    assert (await reward_recipe("math_v1", {}).reward(row, said)).value == value

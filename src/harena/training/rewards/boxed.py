@@ -307,6 +307,9 @@ def _same(one: str, other: str, depth: int) -> bool:
     value = value_of_choice(one, other)
     if value is not None:
         return same_answer(one, value, depth + 1)
+    behind = value_of_choice(other, one)
+    if behind is not None:
+        return same_answer(behind, other, depth + 1)
     chosen = same_choice(one, other)
     if chosen is not None:
         return chosen

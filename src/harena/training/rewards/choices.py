@@ -54,8 +54,8 @@ def same_choice(wanted: str, said: str) -> bool | None:
 
 
 def value_of_choice(wanted: str, said: str) -> str | None:
-    r"""What stands behind the letter in `\textbf{(C)}\ 12`, where a value is wanted; None where it is not wanted, or
-    is not there."""
+    r"""What stands behind the letter in `\textbf{(C)}\ 12`, where the other one is a value; None where that is a
+    choice, too, or nothing stands there."""
     choice = _labelled(said)
     if choice is None or not choice[1] or choice[0] > "J" or _labelled(wanted) is not None:
         return None

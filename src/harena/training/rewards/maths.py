@@ -84,6 +84,7 @@ _PLACES = (Fraction("0.7310585786"), Fraction("1.6180339887"), Fraction("-0.5772
 _CONSTANTS: dict[str, Callable[[], Number]] = {"pi": digits.pi, "i": lambda: digits.I, "e": digits.euler}
 _MANY_DIGITS = 10
 _MOST_PLACES = 60
+_MOST_CHOSEN_FROM = 10_000
 _SMALL = 1000
 """the largest denominator of a small fraction"""
 _CLOSING = {"(": ")", "[": "]", "{": "}", "|": "|"}
@@ -349,7 +350,7 @@ def _value(node: Node, at: dict[str, Number]) -> Value:
 
 
 def _chosen(many: Value, few: Value) -> Value:
-    if not isinstance(many, Fraction) or not isinstance(few, Fraction) or not 0 <= few <= many <= 1000:
+    if not isinstance(many, Fraction) or not isinstance(few, Fraction) or not 0 <= few <= many <= _MOST_CHOSEN_FROM:
         raise FormulaError("no binomial coefficient")
     if many.denominator != 1 or few.denominator != 1:
         raise FormulaError("no binomial coefficient")

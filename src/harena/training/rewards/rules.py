@@ -8,6 +8,7 @@ from harena.scoring.formats.answers import final_answer, names_reasoning
 from harena.scoring.formats.final_number import last_number
 from harena.scoring.formats.gsm8k import same_number
 from harena.training.data.prompts import PromptRow
+from harena.training.rewards.answer_lines import asks_for_line, last_line
 from harena.training.rewards.boxed import last_box, same_answer, wanted_answer
 from harena.training.rewards.recipe import Rule
 
@@ -85,7 +86,10 @@ def boxed_answer() -> Rule:
     """math_v1"""
 
     def decide(row: PromptRow, text: str) -> float:
-        said = last_box(final_answer(text))
+        answer = final_answer(text)
+        said = last_box(answer)
+        if said is None and asks_for_line(_asked(row)):
+            said = last_line(answer)
         return float(said is not None and same_answer(wanted_answer(row.expected_output or ""), said))
 
     def mistakes(row: PromptRow) -> list[str]:
@@ -94,6 +98,11 @@ def boxed_answer() -> Rule:
         return _lacks_expected(row)
 
     return _rule(decide, name="math_v1", mistakes=mistakes)
+
+
+def _asked(row: PromptRow) -> str:
+    """What the row asks for, as text."""
+    return row.prompt or "\n".join(str(message.get("content") or "") for message in row.messages)
 
 
 def _nothing(row: PromptRow) -> list[str]:
