@@ -19,6 +19,7 @@ import ast
 import asyncio
 import html
 import json
+import math
 import re
 import secrets
 import unicodedata
@@ -99,8 +100,9 @@ class Question:
     def _marked(self, text: str) -> str:
         return f"<judged {self.key}>\n{text}\n</judged {self.key}>"
 
-    def holds_a_verdict(self) -> bool:
-        """What is judged has the name and a value of a verdict in it, however it is written."""
+    def holds_verdict(self, score: float) -> bool:
+        """What is judged has a verdict's name in it, and behind that a value that scores as much, however they are
+        written: a judge that gives that score may have quoted it."""
         shown: list[str] = []
 
         def note(text: str) -> str:
@@ -109,11 +111,12 @@ class Question:
 
         for message in self.contract.messages:
             filled(message.content, self.contract.item, self.answer, note)
-        pattern = _verdict_pattern(self.contract)
+        pattern = _verdict_pattern(self.contract, score)
         for written in (self.answer or "", "".join(shown)):
             plain = _plain(written)
-            if pattern.search(plain) or pattern.search(_TAG.sub("", plain)):
-                return True
+            for text in (plain, _TAG.sub("", plain)):
+                if any(_scores_as(self.contract, found[1], score) for found in pattern.finditer(text)):
+                    return True
         return False
 
 
@@ -173,7 +176,7 @@ async def _judged(question: Question, ask: Ask, pauses: Sequence[float]) -> Verd
     nothing = await _asked_about_nothing(contract, ask, pauses)
     if nothing.score is None and nothing.keyless is None:
         return broken_contract(what)
-    if nothing.score is not None or await aside(question.size, question.holds_a_verdict):
+    if nothing.score is not None or await aside(question.size, question.holds_verdict, answered.keyless):
         detail = f"what is judged keeps the judge from a verdict with its key: {what}"
         return failed(Reason.SCORER_REJECTED, detail, unjudged=True)
     return _verdict(contract, answered.keyless, answered.said)
@@ -445,12 +448,23 @@ def _field(contract: JudgeContract) -> str:
     return "label" if isinstance(contract, LabelModelContract) else "score"
 
 
-def _verdict_pattern(contract: JudgeContract) -> re.Pattern[str]:
-    """A verdict's name, and a value after it: whatever signs stand within and between them."""
-    values = [r"[0-9]"]
+def _verdict_pattern(contract: JudgeContract, score: float) -> re.Pattern[str]:
+    """A verdict's name, and after it a number, or a label that scores so, whatever signs stand within and between
+    them. What is searched is in small letters."""
+    values = [r"[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?"]
     if isinstance(contract, LabelModelContract):
-        values = [_NO_LETTERS.join(map(re.escape, re.findall(r"[^\W_]", _plain(label)))) for label in contract.labels]
-    return compiled(_NO_LETTERS.join(_field(contract)) + _NO_LETTERS + f"(?:{'|'.join(values)})")
+        alike = [label for label in contract.labels if (label in contract.passing_labels) == bool(score)]
+        values = [_NO_LETTERS.join(map(re.escape, re.findall(r"[^\W_]", _plain(label)))) for label in alike]
+    return compiled(_NO_LETTERS.join(_field(contract)) + _NO_LETTERS + f"({'|'.join(values)})")
+
+
+def _scores_as(contract: JudgeContract, value: str, score: float) -> bool:
+    """Whether a label or a number that was found scores so; whatever its sign, which is no letter."""
+    if isinstance(contract, LabelModelContract):
+        return True
+    assert isinstance(contract, ScoreModelContract)
+    low, high = contract.range
+    return math.isclose(float(value), abs(low + score * (high - low)), rel_tol=1e-6, abs_tol=1e-6 * (high - low))
 
 
 def _plain(text: str) -> str:
