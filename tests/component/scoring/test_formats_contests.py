@@ -265,6 +265,25 @@ def test_verification_info_of_calls() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("given", "returned", "args", "expected"),
+    [
+        ("2\n[3, 4]", "5", (2, [3, 4]), 5),
+        ('"ab"', '"ba"', ("ab",), "ba"),
+        ('"ab"\n"c"\n', "abc", ("ab", "c"), "abc"),
+        ("7", "true", (7,), True),
+        ('[\n  "a",\n  1\n]', "null or so", ("a", 1), "null or so"),
+    ],
+)
+def test_arguments_of_verification_info_may_have_lines_of_their_own(
+    given: str, returned: str, args: tuple[Any, ...], expected: Any
+) -> None:
+    """As verl and LiveCodeBench write them; before, such a row was refused. An output that is no JSON is text."""
+    tests = [{"fn_name": "f", "input": given, "output": returned}]
+    (check,) = calls_of({**VERIFICATION_INFO, "verification_info": {"language": "python", "test_cases": tests}}).checks
+    assert (check.args, check.expected) == (args, expected)
+
+
 def with_info(**fields: Any) -> dict[str, Any]:
     return {**VERIFICATION_INFO, "verification_info": {"language": "python", "test_cases": [], **fields}}
 

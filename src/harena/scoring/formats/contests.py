@@ -9,6 +9,7 @@
     commonoj           {"id": ..., "content": ..., "test": [{"input": {"stdin": ...}, "output": {"stdout": ...}}]}
     verification_info  {"problem_id": ..., "prompt": ..., "verification_info":
                         {"language": "python", "test_cases": [{"input": ..., "output": ..., "fn_name": null}]}}
+                        of a call, the input is a list of arguments as JSON, or each of them is on a line of its own
 
 A row with a `fn_name` is call-based (trust `separate`), every other one is a program that reads and prints.
 """
@@ -19,7 +20,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from harena.scoring.formats.cases import Run, call_contracts, call_of, function_name, stdio_contract, text_of
+from harena.core.outside_json import JsonSizeError, read_outside
+from harena.scoring.formats.cases import (
+    Run,
+    call_contracts,
+    call_of,
+    function_name,
+    json_lines,
+    stdio_contract,
+    text_of,
+)
 from harena.scoring.formats.rows import FieldError, Row, json_of, shown
 from harena.scoring.formats.task import Family, Task, made
 from harena.scoring.scenario import ScenarioLimits
@@ -191,7 +201,9 @@ def read_verification_info(row: Row) -> Task:
     if name is None:
         runs = [_run(test, field) for test in tests]
         return Task(contract=stdio_contract(field, runs, "lcb", OPEN_R1_SECONDS), **fields)
-    calls = [call_of(_decoded(test.get("input"), field), _decoded(test.get("output"), field), field) for test in tests]
+    calls = [
+        call_of(_arguments(test.get("input"), field), _returned(test.get("output"), field), field) for test in tests
+    ]
     plain, in_class = call_contracts(field, function_name(name, field), calls, OPEN_R1_SECONDS)
     return Task(contract=plain, class_contract=in_class, **fields)
 
@@ -203,8 +215,29 @@ def _run(test: Mapping[str, Any], field: str) -> Run:
     return Run(stdin=stdin, stdout=text_of(test["output"], f"{field}.test_cases.output"))
 
 
-def _decoded(value: Any, field: str) -> Any:
-    return json_of(value, f"{field}.test_cases") if isinstance(value, str) else value
+def _arguments(value: Any, field: str) -> Any:
+    """A list of arguments as JSON text; or, as verl and LiveCodeBench write them, each on a line of its own."""
+    if not isinstance(value, str):
+        return value
+    try:
+        written = read_outside(value)
+    except JsonSizeError as error:
+        raise FieldError(f"{field}.test_cases", str(error)) from None
+    except (ValueError, RecursionError):
+        return json_lines(value, f"{field}.test_cases.input")
+    return written if isinstance(written, list) else [written]
+
+
+def _returned(value: Any, field: str) -> Any:
+    """A value as JSON text, or a text that is none."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return read_outside(value)
+    except JsonSizeError as error:
+        raise FieldError(f"{field}.test_cases", str(error)) from None
+    except (ValueError, RecursionError):
+        return value
 
 
 def _has_tests_of_commonoj(fields: Mapping[str, Any]) -> bool:
