@@ -364,7 +364,6 @@ def test_one_module_says_where_reasoning_ends() -> None:
         "scoring/contracts/text.py",  # says that an answer begins behind it
         "scoring/formats/answers.py",  # the one that cuts
         "training/data/conversations.py",  # writes it around a message's reasoning
-        "training/environments/worlds.py",  # pays for one that was said, and has it cut by that one
     }
 
 

@@ -149,7 +149,7 @@ SAME = [
     # numbers as programs write them, and units of one quantity
     ("1e-05", "10^{-5}"), ("1e-05", "0.00001"), ("1.2e-5", r"1.2\times 10^{-5}"), ("1.2e-5", "1.2E-05"), ("3.5E4", "35000"), ("0.0003", "3e-4"), ("300", "3e+2"), ("2e-1", "2e-1"), ("2e3", "2000"), ("1.5", r"1\frac12"), ("12.5", r"12\frac{1}{2}"), ("2.50", "2 1/2"), (r"\text{(A) }7", "7"), (r"\textbf{(C)}\ \frac{1}{2}", "0.5"), (r"\textbf{(C)}\ 12", "C"), (r"\textbf{(D)}\ \text{Alice}", r"\text{Alice}"), (r"\binom{2024}{12}", r"\binom{2024}{2012}"), ("1e-05, 3", r"3, 0.00001"),
     (r"120\text{ m/s}", r"120\text{ meters per second}"), (r"60\text{ mph}", r"60\text{ miles per hour}"), (r"18\text{ cm}^2", r"18\text{ square centimeters}"), (r"18\text{ ft}^2", r"18\text{ feet squared}"), (r"5\text{ lbs}", r"5\text{ pounds}"), (r"5\text{ L}", r"5\text{ liters}"),
-    (r"12\text{ inches}", r"12\text{ in.}"), (r"5\text{ apples}", r"5\text{ kg of apples}"), (r"18\text{ cm}^2", r"18\text{ cm}"), (r"2\text{ hours}", r"2\text{ hours per day}"),
+    (r"12\text{ inches}", r"12\text{ in.}"), (r"5\text{ apples}", r"5\text{ kg of apples}"), (r"18\text{ cm}^2", r"18\text{ cm}"), (r"2\text{ hours}", r"2\text{ hours per day}"), (r"12\text{ t}", r"12\text{ tons}"), (r"60\frac{\text{miles}}{\text{hour}}", r"60\text{ mph}"),
 ]  # fmt: skip
 OTHER = [
     ("5", "6"), ("5", "-5"), ("5", "55"), (r"\frac12", r"\frac13"), (r"\frac12", r"\frac21"), ("0.5", "0.51"), (r"\frac13", "0.33"), ("0.33", r"\frac13"), ("1000", "1,00"), ("1000", "1001"),

@@ -168,7 +168,7 @@ _BASES = {
 """units with prefixes: symbol -> what they measure, the name"""
 _OTHERS = {
     "length": {"in": "inch|inches", "ft": "foot|feet", "yd": "yard", "mi": "mile"},
-    "mass": {"lb": "pound|lbs", "oz": "ounce", "ton": "tons?"},
+    "mass": {"lb": "pound|lbs", "oz": "ounce"},
     "volume": {"gal": "gallon", "qt": "quart", "pt": "pint", "cup": "cups?", "tsp": "teaspoon", "tbsp": "tablespoon"},
     "time": {"min": "minute", "h": "hour|hrs?", "day": "days?", "wk": "week", "mo": "month", "yr": "year",
              "decade": "decades?", "century": "centur(?:y|ie)"},
