@@ -54,7 +54,7 @@ SERVED = {
     "classes": (
         "pytest",
         """
-import collections.abc, collections, fractions, functools, inspect, operator, random
+import collections.abc, collections, copy, fractions, functools, inspect, operator, random
 from solution import Color, Half, Perm, Point, Row, Scale, doubled
 @functools.singledispatch
 def kind(x): return "any"
@@ -79,6 +79,8 @@ def test_shown():
     assert not callable(Color.RED) and not hasattr(Color.RED, "__int__")
     assert str(inspect.signature(doubled)) == "(n)" and repr(Point.flip).startswith("<function Point.flip at 0x")
     assert str(inspect.signature(Point)) == "(x: int, tags: tuple = (1, 'a')) -> None"
+def test_copied():
+    assert copy.copy(Row(1).index)(1) == 0 and copy.deepcopy({"f": Point(2).flip})["f"]() == Point(-2)
 def test_values(): assert doubled(2) == 4 and Color.RED.other() is Color.GREEN and Point(1).flip() == Point(-1)
 """,
     ),

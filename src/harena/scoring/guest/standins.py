@@ -14,6 +14,7 @@ import abc
 import builtins
 import collections
 import collections.abc
+import copy
 import datetime
 import decimal
 import enum
@@ -451,6 +452,12 @@ class Method:
     @property
     def __doc__(self) -> Any:  # type: ignore[override]
         return self.__getattr__("__doc__")
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return Method(copy.deepcopy(self.__self__, memo), self.__name__)
 
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, Method):

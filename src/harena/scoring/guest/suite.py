@@ -148,6 +148,8 @@ class Run:
         self._is_confirmed: bool = given["is_confirmed"]
         self._has_gold: bool = given["has_gold"]
         self._notes_told: Callable[[], None] | None = None
+        self._why = ""
+        """what the first test that has failed did that cannot be served"""
         self.tally = Tally()
         self.tally.has_waited = self._has_waited
         self.tally.is_refused = self._is_refused
@@ -220,6 +222,8 @@ class Run:
         served."""
         if self._clocks is not None:
             self._clocks.failed(error)
+        if error is not None and self.notes > notes:
+            self._why = self._why or self.candidate.notes[notes]
         return self.candidate is not None and (self.candidate.is_changed or self.notes > notes)
 
     def is_unasked(self, asked: int, error: BaseException | None) -> bool:
@@ -432,7 +436,7 @@ class Run:
             "broken": broken[:600],
             "doubted": next(iter(self.candidate.doubts), "") if self.candidate is not None else "",
             "believed": next(iter(self.candidate.believed), "") if self.candidate is not None else "",
-            "unserved": notes[0] if failures and notes and all(unserved for *_, unserved in failures) else "",
+            "unserved": (self._why or notes[0]) if notes and failures and all(each[-1] for each in failures) else "",
             "timed": bool(failures) and self._clocks is not None and self._clocks.is_timed,
             "excused": tally.excused[:_MOST_NAMES],
             "skips": tally.skips[:_MOST_NAMES],
