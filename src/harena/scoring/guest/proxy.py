@@ -955,7 +955,11 @@ class Candidate(Border):
             if _is_of_library(module):
                 type.__setattr__(self._classes[number], "_harena_is_of_library", True)
             else:
-                is_known_here_as(self._classes[number])
+                self._receiving += 1  # an abstract class looks at the stand-in itself, and asks nobody
+                try:
+                    is_known_here_as(self._classes[number])
+                finally:
+                    self._receiving -= 1
         if is_abstract is True and isinstance(self._classes[number], StandInClass):
             self._classes[number]._harena_is_abstract = True
 
