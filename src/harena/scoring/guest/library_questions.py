@@ -41,6 +41,8 @@ _ASKS_FOR_OTHERS = ("/inspect.py",)
 _really_isinstance, _really_issubclass = isinstance, issubclass
 _ABSTRACT = frozenset({"collections.abc", "contextlib", "numbers", "os"})
 """modules whose abstract classes say what can be done with an object"""
+_LOOK_AT_IT = frozenset({type, abc.ABCMeta, enum.EnumMeta})
+"""metaclasses that look at a stand-in itself, at its class and that one's bases, where nobody is asked"""
 _ENUMERATIONS = (enum.Enum, enum.EnumMeta)
 
 
@@ -107,21 +109,27 @@ class LibraryQuestions:
         functions, heard = self._functions, self._heard
 
         def asked(value: Any, kinds: Any, /) -> bool:
-            answer = really(value, kinds)
             kind = type(value)
             if kind in functions or type(kind) in metaclasses or kind in metaclasses:
-                return heard(verb, value, kinds, answer)
-            return answer  # type: ignore[no-any-return]
+                return heard(verb, really, value, kinds)
+            return really(value, kinds)  # type: ignore[no-any-return]
 
         asked.__name__ = asked.__qualname__ = verb
         asked.__doc__ = really.__doc__
         return asked
 
-    def _heard(self, verb: str, value: Any, kinds: Any, answer: bool) -> bool:
+    def _heard(self, verb: str, really: Any, value: Any, kinds: Any) -> bool:
         """A stand-in was asked for what it is; what the library is told."""
+        parts = _flat(kinds)
+        looks = all(type(kind) in _LOOK_AT_IT for kind in parts)
+        self._candidate._receiving += looks
+        try:
+            answer: bool = really(value, kinds)
+        finally:
+            self._candidate._receiving -= looks
         if self._is_asking or not _is_for_tests(sys._getframe(2)):
             return answer
-        for kind in _flat(kinds):
+        for kind in parts:
             if not _really_isinstance(kind, type) or kind is object or _really_isinstance(kind, StandInClass):
                 continue
             if not answer and _is_of_enumeration(verb, value, kind):
