@@ -12,12 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from tokenizers import Regex, Tokenizer
+from tokenizers.decoders import Fuse
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Split
 from training_node import written
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 import harena
 from footprint import command_line, descendants, wait_ended
 from harena.core.errors import ValidationError
+from harena.core.file_trees import files_of, tree_of
 from harena.sdk.training_jobs import TrainingJob
+from harena.training.data.templates import SIMPLE_TEMPLATE
 from harena.training.loop.checkpoints import Checkpoints
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("one_node")]
@@ -226,3 +234,90 @@ def test_rows_that_a_model_cannot_read_are_told_by_reference_and_line(tmp_path: 
         "config.prompt_dataset_ref (words@2): 1 row cannot be used:\n  rows.jsonl:2: its id 'a' is that of rows.jsonl:1"
     )
     assert (failed.state, str(failed.error)[: len(said)]) == ("failed", said)
+
+
+def test_a_job_begins_with_a_checkpoint_of_another(tmp_path: Path) -> None:
+    """`job:NAME@STEP`: the last one is the model that the job has exported, an earlier one is another; and it is a
+    model like all others."""
+    rows = [{"prompt": f"add {n}>", "completion": f"x+{n}"} for n in range(1, 5)]
+    config = {"dataset_ref": written(tmp_path / "rows.jsonl", rows), "steps": 2, "batch_size": 4}
+    settings = {"checkpoint_interval": 1, "keep_checkpoints": 2, "learning_rate": 0.01}
+    asked: dict[str, Any] = {"trainer_type": "sft", "model": "tiny-llama", "name": "first", "config": config | settings}
+    job = harena.training_jobs.wait(harena.training_jobs.create(asked))
+    assert job.state == "completed", job.error
+    exported = tree_of(files_of(harena.training_jobs.model(job))).digest
+
+    def model_of(name: str) -> Any:
+        planned = harena.training_jobs.plan(trainer_type="sft", model=name, config=config)
+        return next(ref for ref in planned.resolved if ref.where == "model")
+
+    last, first = model_of("job:first@newest"), model_of(f"job:{job.id}@1")
+    assert (last.kind, last.name, last.digest) == ("checkpoint", job.id, exported)
+    assert (first.kind, first.name) == ("checkpoint", job.id)
+    assert first.digest != exported
+    with pytest.raises(ValidationError, match="has no checkpoint '7': those of these steps are kept: 1, 2"):
+        model_of("job:first@7")
+    again = harena.training_jobs.wait(harena.training_jobs.create(asked, model="job:first@1", name="second"))
+    assert again.state == "completed", again.error
+    assert next(ref.digest for ref in again.resolved if ref.where == "model") == first.digest
+
+
+def says_one_word(folder: Path, word: str) -> Path:
+    """A model that answers everything with one word, whatever is drawn: its layers do nothing, so the next token
+    follows from the last one alone."""
+    tokens = ["<pad>", "<end>", "<unknown>", word, "\n", *map(chr, range(32, 127))]
+    tokenizer = Tokenizer(WordLevel({token: number for number, token in enumerate(tokens)}, unk_token="<unknown>"))
+    tokenizer.pre_tokenizer = Split(Regex(rf"{word}|[\s\S]"), behavior="isolated")
+    tokenizer.decoder = Fuse()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", unk_token="<unknown>").save_pretrained(
+        folder
+    )
+    config = LlamaConfig(
+        vocab_size=len(tokens), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
+        max_position_embeddings=4096, eos_token_id=1, pad_token_id=0, bos_token_id=None, tie_word_embeddings=False,
+    )  # fmt: skip
+    model = LlamaForCausalLM(config)
+    with torch.no_grad():
+        for layer in model.model.layers:
+            layer.self_attn.o_proj.weight.zero_()
+            layer.mlp.down_proj.weight.zero_()
+        embedded, head = model.model.embed_tokens.weight, model.lm_head.weight
+        embedded.zero_()
+        head.zero_()
+        embedded[:, 0] = 1.0
+        embedded[3, :2] = torch.tensor([0.0, 1.0])
+        head[3, 0] = head[1, 1] = 50.0
+    model.save_pretrained(folder)
+    return folder
+
+
+def test_a_model_plays_in_a_world(tmp_path: Path) -> None:
+    """A real one that only ever looks around: its trajectories say what it did, and can be learned from."""
+    harena.registry.push("model", says_one_word(tmp_path / "model", "enumerate"), "looks@1")
+    harena.world_manifests.create("lab", seed=5)
+    job = harena.world_jobs.create("lab", mode="agent", agent_model="looks@1", count=2, max_steps=3)
+    job = harena.world_jobs.wait(job)
+    assert (job.state, job.error, job.played, job.reached, job.rows) == ("completed", None, 2, 0, 2)
+    harena.registry.pull("dataset", job.dataset, tmp_path / "played")
+    (file,) = (tmp_path / "played").iterdir()
+    for row in map(json.loads, file.read_text().splitlines()):
+        assert (row["agent"]["model_name"], row["termination_reason"]) == ("looks@1", "max_steps_reached")
+        assert [step["tool_calls"][0]["function_name"] for step in row["steps"][2:]] == ["enumerate"] * 3
+    (tmp_path / "model/chat_template.jinja").write_text(SIMPLE_TEMPLATE)
+    harena.registry.push("model", tmp_path / "model", "chats@1")
+    learned = harena.training_jobs.plan(
+        trainer_type="rl",
+        model="chats@1",
+        config={
+            "algorithm": "grpo",
+            "world_manifest_id": "lab",
+            "world_runtime_id": "scripted",
+            "world_agent_name": "greedy",
+            "trajectory_dataset_refs": [dict(zip(("name", "version"), job.dataset.split("@"), strict=True))],
+        },
+    )
+    found = [(ref.where, ref.rows) for ref in learned.resolved if ref.where != "model"]
+    assert found == [
+        ("config.world_runtime_id", 15),
+        ("config.trajectory_dataset_refs[0]", 2),
+    ]  # of 20, five have failed

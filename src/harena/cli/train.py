@@ -41,7 +41,9 @@ RequestFile = Annotated[
 ]
 Model = Annotated[
     str | None,
-    typer.Option(help="A shipped model, a directory, NAME@VERSION, ORGANISATION/NAME, or job:NAME (made by a job)."),
+    typer.Option(
+        help="A shipped model, a directory, NAME@VERSION, ORGANISATION/NAME, or job:NAME or job:NAME@STEP (a job's)."
+    ),
 ]
 Name = Annotated[str | None, typer.Option(help="What the job is called.")]
 Capability = Annotated[str | None, typer.Option(metavar="NAME@VERSION", help="Whose prompt stands before all others.")]

@@ -13,7 +13,16 @@ from harena.address import server_address
 from harena.cli import face
 from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.core.whole_files import replaced
-from harena.core.worlds import DEFAULT_GOAL, DEFAULT_MAX_STEPS, DEFAULT_SEED, PRESETS, ROW_FORMS, STRATEGIES
+from harena.core.worlds import (
+    AGENT,
+    DEFAULT_GOAL,
+    DEFAULT_MAX_STEPS,
+    DEFAULT_SEED,
+    PRESETS,
+    ROW_FORMS,
+    SCRIPTED,
+    STRATEGIES,
+)
 
 if TYPE_CHECKING:
     from harena.core.worlds import RowForm, Strategy, WorldPreset
@@ -116,6 +125,12 @@ def trajectories(
     threads: Annotated[int, typer.Option(help="Episodes at one time, 1 to 16.")] = 1,
     only_successful: Annotated[bool, typer.Option("--only-successful", help="Leave out what failed.")] = False,
     form: Annotated[_RowForm, typer.Option(help="How rows are written.")] = _RowForm.ATIF,
+    model: Annotated[
+        str | None, typer.Option(help="A model that plays instead of a strategy, named as in `harena train`.")
+    ] = None,
+    capability: Annotated[
+        str | None, typer.Option(metavar="NAME@VERSION", help="The capability whose prompt the model is given.")
+    ] = None,
     dataset: Annotated[str | None, typer.Option(metavar="NAME", help="The data set to publish them in.")] = None,
     wait: Annotated[
         bool, typer.Option("--wait", help="Return when the job has ended; exit code 1 unless it completed.")
@@ -136,6 +151,9 @@ def trajectories(
         threads=threads,
         only_successful=only_successful,
         form=written,
+        mode=AGENT if model is not None or capability is not None else SCRIPTED,
+        agent_model=model,
+        capability=capability,
         dataset=dataset,
     )
     if wait or server_address() is None:  # a job of this process would end with it
@@ -156,7 +174,7 @@ def list_jobs(form: ListFormat = Format.TABLE) -> None:
         (
             one["id"],
             one["manifest"]["name"],
-            one["order"]["strategy"],
+            one["order"]["agent_model"] or one["order"]["strategy"],
             one["state"],
             f"{one['played']}/{one['order']['count']}",
             one["reached"],
@@ -164,7 +182,7 @@ def list_jobs(form: ListFormat = Format.TABLE) -> None:
         )
         for one in found
     ]
-    write_list(form, found, "jobs", ("id", "world", "strategy", "state", "played", "reached", "data set"), rows)
+    write_list(form, found, "jobs", ("id", "world", "player", "state", "played", "reached", "data set"), rows)
 
 
 @app.command()

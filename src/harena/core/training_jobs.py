@@ -80,6 +80,10 @@ class TrainingEventKind(StrEnum):
 LAST_LINES = (TrainingEventKind.TRAINING_END, TrainingEventKind.TRAINING_ERROR)
 """after one of these a worker has nothing more to say"""
 
+EXPORT = "export"
+"""field of a worker's plan: the checkpoint that it writes as a model, in place of training"""
+PLAY, EPISODES_FILE = "play", "episodes.json"
+"""field of a worker's plan: how many episodes it plays in a world, in place of training; and the file that it writes"""
 STEPS, EVAL_STEPS = "steps", "eval/steps"
 """the axes of metrics: the step of each value of the arrays beside it, and of those named eval/..."""
 

@@ -14,11 +14,14 @@ from typing import Any, Literal, get_args
 from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.core.mistakes import nearest_key
+from harena.core.training_sources import is_model_path
 
 WorldPreset = Literal["small", "medium", "large", "enterprise"]
 PRESETS: tuple[WorldPreset, ...] = get_args(WorldPreset)
 Strategy = Literal["random", "greedy", "recon-first", "smart-random"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+PlayMode = Literal["scripted", "agent"]
+MODES: tuple[PlayMode, ...] = get_args(PlayMode)
 Termination = Literal["finished", "stalled", "max_steps_reached"]
 RowForm = Literal["atif", "messages", "text"]
 ROW_FORMS: tuple[RowForm, ...] = get_args(RowForm)
@@ -51,6 +54,15 @@ WORLDS, WORLD_JOBS = "WORLDS", "WORLD_JOBS"
 DEFAULT_GOAL = "Domain Admins"
 DEFAULT_STRATEGY: Strategy = "recon-first"
 DEFAULT_MAX_STEPS, DEFAULT_SEED = 100, 42
+MOST_REFERENCE = 1000
+"""characters of a reference to a model or a capability"""
+AGENT: PlayMode = "agent"
+"""mode in which a model plays"""
+SCRIPTED: PlayMode = "scripted"
+"""mode in which a strategy plays; and the runtime, whose agents are the strategies, that plays where a training job
+samples a world before it learns"""
+PRESAMPLED_COUNT = 20
+"""episodes that such a job samples"""
 STEP_COST = 0.001
 """what each step takes from an episode's return"""
 
@@ -125,6 +137,9 @@ _ORDER: Mapping[str, Any] = {
     "threads": 1,
     "only_successful": False,
     "form": "atif",
+    "mode": SCRIPTED,
+    "agent_model": None,
+    "capability": None,
 }
 
 
@@ -140,7 +155,7 @@ def order_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     goal = order["goal"]
     if not isinstance(goal, str) or not 0 < len(goal) <= MOST_GOAL:
         mistakes.append(f"goal: must be the name of a group, of at most {MOST_GOAL} characters (got {quote(goal)})")
-    for name, words in (("strategy", STRATEGIES), ("form", ROW_FORMS)):
+    for name, words in (("strategy", STRATEGIES), ("form", ROW_FORMS), ("mode", MODES)):
         if order[name] not in words:
             mistakes.append(f"{name}: must be one of {', '.join(words)} (got {quote(order[name])})")
     for name, least, most in (
@@ -152,9 +167,31 @@ def order_fields(given: Mapping[str, Any]) -> dict[str, Any]:
         mistakes += _count_mistakes(name, order[name], least, most)
     if not isinstance(order["only_successful"], bool):
         mistakes.append(f"only_successful: must be true or false (got {quote(order['only_successful'])})")
+    mistakes += _agent_mistakes(order)
     if mistakes:
         raise ValidationError("\n  ".join(["these are no trajectories:", *mistakes]))
     return order
+
+
+def _agent_mistakes(order: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("agent_model", "capability"):
+        value = order[name]
+        if value is not None and (not isinstance(value, str) or not 0 < len(value) <= MOST_REFERENCE):
+            yield f"{name}: must be a reference of at most {MOST_REFERENCE} characters (got {quote(value)})"
+        elif value is not None and order["mode"] != AGENT:
+            yield f"{name}: belongs to mode {AGENT!r}; leave it out"
+    if isinstance(order["agent_model"], str) and is_model_path(order["agent_model"]):
+        yield (
+            f"agent_model: {quote(order['agent_model'])} is a path, and a world's job keeps none: push it "
+            "(`harena push model PATH NAME@VERSION`), and name the version"
+        )
+    if order["capability"] is not None and "@" not in str(order["capability"]):
+        yield f"capability: must name a version, as NAME@VERSION (got {quote(order['capability'])})"
+    if order["mode"] == AGENT:
+        if order["agent_model"] is None:
+            yield f"agent_model: missing; mode {AGENT!r} needs the model that plays"
+        if order["strategy"] != DEFAULT_STRATEGY:
+            yield f"strategy: belongs to mode {SCRIPTED!r}; leave it out"
 
 
 def _count_mistakes(name: str, value: object, least: int, most: int, *, each: int = 0) -> Iterator[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harena.cluster.address import cluster_address, missing_ray
 from harena.core.errors import SandboxUnavailableError
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from harena.training.objects.registry import Registry
     from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest
+    from harena.worlds.episodes import Call
     from harena.worlds.jobs import WorldJobs
     from harena.worlds.manifests import WorldManifests
 
@@ -227,13 +228,25 @@ class NodeParts:
         """Raises SandboxUnavailableError once the node has been closed."""
         worlds, jobs = self.world_manifests(), self.benchmark_jobs()
         if self._world_jobs is None:
+            from harena.node.world_agents import WorldAgents
             from harena.worlds.jobs import WorldJobs
 
             async def publish(workspace: str, name: str, version: str, tree: AsyncIterable[bytes]) -> object:
                 return await self.registry().push(workspace, "dataset", name, version, tree)
 
+            async def planned(workspace: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+                return await self.training_jobs().planned(workspace, request)
+
+            async def played(workspace: str, accepted: Mapping[str, Any], count: int) -> Sequence[Sequence[Call]]:
+                return await self.training_jobs().play(workspace, accepted, count)
+
             self._world_jobs = WorldJobs(
-                self._database.worlds, worlds.find, publish, self.clock, jobs.stored_room.check
+                self._database.worlds,
+                worlds.find,
+                publish,
+                self.clock,
+                jobs.stored_room.check,
+                WorldAgents(planned, played),
             )
         return self._world_jobs
 

@@ -87,7 +87,8 @@ async def _create(
 
     The request is given whole or by its fields: trainer_type ("sft" or "rl"), model, config, and where they are wanted
     name, capability_ref, project_ref, run_ref, tags and backend; see `harena.training.requests.request`. The model
-    "job:NAME" is what the newest job of that name has made. Paths are those of this machine: what lies there is kept by
+    "job:NAME" is what the newest job of that name has made, "job:NAME@40" its checkpoint of step 40 ("@best",
+    "@newest"), also while it runs. Paths are those of this machine: what lies there is kept by
     its content, and sent to a server. The same `idempotency_key` with the same request gives the job that is there,
     also after a crash of either side. Raises ValidationError that lists
     every mistake, before anything is done.
@@ -119,7 +120,7 @@ async def _request(request: Mapping[str, Any] | None, fields: Mapping[str, Any])
     except (TypeError, ValueError) as error:
         raise ValidationError(f"a training job's request holds what JSON cannot: {error}") from None
     model = asked.get("model")
-    if isinstance(model, str) and model.startswith(OF_A_JOB):
+    if isinstance(model, str) and model.startswith(OF_A_JOB) and "@" not in model:  # a checkpoint is the node's to find
         asked.setdefault("name", f"{asked.get('trainer_type', 'training')} {model}")
         asked["model"] = str(await _model(model.removeprefix(OF_A_JOB)))
     return cast("TrainingJobFields", asked)

@@ -13,6 +13,8 @@ from harena.core.worlds import (
     DEFAULT_SEED,
     DEFAULT_STRATEGY,
     MOST_WORLDS_PAGE,
+    SCRIPTED,
+    PlayMode,
     RowForm,
     Strategy,
 )
@@ -37,12 +39,17 @@ async def _create(
     threads: int = 1,
     only_successful: bool = False,
     form: RowForm = "atif",
+    mode: PlayMode = SCRIPTED,
+    agent_model: str | None = None,
+    capability: str | None = None,
     dataset: str | None = None,
 ) -> WorldJob:
     """Begin to make trajectories of a world, which is named by its id or name. `strategy` plays: "random", "greedy",
-    "recon-first" or "smart-random". Rows are ATIF trajectories ("atif"), conversations with calls of tools ("messages")
-    or plain ones ("text"). They are published as a version of the data set `dataset`, or of one with the world's name.
-    Raises NotFoundError, LimitExceededError, and ValidationError, which names each field that is wrong."""
+    "recon-first" or "smart-random". In the mode "agent" the model `agent_model` plays in its place, "NAME@VERSION",
+    "job:NAME" or another name as in `training_jobs.create`, with the prompt of `capability` ("NAME@VERSION"). Rows are
+    ATIF trajectories ("atif"), conversations with calls of tools ("messages") or plain ones ("text"). They are
+    published as a version of the data set `dataset`, or of one with the world's name. Raises NotFoundError,
+    LimitExceededError, and ValidationError, which names each field that is wrong."""
     order = TrajectoryOrder.checked(
         {
             "goal": goal,
@@ -53,6 +60,9 @@ async def _create(
             "threads": threads,
             "only_successful": only_successful,
             "form": form,
+            "mode": mode,
+            "agent_model": agent_model,
+            "capability": capability,
         }
     )
     if dataset is not None:

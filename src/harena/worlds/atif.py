@@ -67,7 +67,7 @@ def trajectory_of(
 ) -> dict[str, Any]:
     """An episode as an ATIF trajectory."""
     principal, host = network.home
-    identity = f"world-{network.digest[:12]}-{order.strategy}-{order.seed}-{episode.number}"
+    identity = f"world-{network.digest[:12]}-{order.player}-{order.seed}-{episode.number}"
     ending = {
         "seed": order.seed,
         "success": episode.reached,
@@ -83,7 +83,7 @@ def trajectory_of(
         "schema_version": SCHEMA,
         "session_id": identity,
         "trajectory_id": identity,
-        "agent": {"name": order.strategy, "version": "1", "model_name": None},
+        "agent": {"name": order.player, "version": "1", "model_name": order.agent_model},
         "extra": {
             "goal": {
                 "target_type": "group",
@@ -239,6 +239,11 @@ def _anything(where: str, value: Any) -> None:
     """No rule."""
 
 
+def _text_or_none(where: str, value: Any) -> None:
+    if value is not None:
+        _TEXT(where, value)
+
+
 _TEXT, _NUMBER, _YES = _typed(str, "a text"), _typed(int, "a whole number"), _typed(bool, "true or false")
 _ENDING: Mapping[str, _Check] = {
     "trajectory_id": _TEXT,
@@ -277,7 +282,7 @@ _TRAJECTORY = _object(
     {
         "schema_version": _one_of(SCHEMA),
         "session_id": _TEXT,
-        "agent": _object({"name": _TEXT, "version": _TEXT, "model_name": _one_of(None)}),
+        "agent": _object({"name": _TEXT, "version": _TEXT, "model_name": _text_or_none}),
         "extra": _object(
             {
                 "goal": _object({"target_type": _one_of("group"), "target_name": _TEXT, "description": _TEXT}),

@@ -1,17 +1,20 @@
-"""Episodes that players play. Pure: the same network, order and number give the same episode."""
+"""Episodes that players play, or have played. Pure: the same network, order and number give the same episode."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from harena.core.records.worlds import TrajectoryOrder
 from harena.core.worlds import Termination
 from harena.worlds.draws import Draws
-from harena.worlds.game import Action, Goal, State, episode_return, followed
+from harena.worlds.game import Action, Goal, State, action_of, beginning, episode_return, followed
 from harena.worlds.network import Network
 from harena.worlds.strategies import PLAYERS, begun
+
+Call = tuple[str, Mapping[str, str]]
+"""a tool and its arguments"""
 
 
 class Taken(NamedTuple):
@@ -62,6 +65,22 @@ def play(network: Network, goal: Goal, order: TrajectoryOrder, number: int) -> E
             termination = "finished"
             break
     return Episode(number, goal, tuple(steps), termination)
+
+
+def replayed_calls(network: Network, goal: Goal, order: TrajectoryOrder, number: int, calls: Sequence[Call]) -> Episode:
+    """The episode that a player's calls make. Calls behind its end are none of it. Raises ValueError for what is no
+    call."""
+    steps: list[Taken] = []
+    state = beginning(network)
+    for tool, arguments in calls[: order.max_steps]:
+        action = action_of(network, tool, arguments)
+        after = followed(network, state, action)
+        steps.append(Taken(state, action, after))
+        state = after or state
+        if state.principal in goal.principals:
+            return Episode(number, goal, tuple(steps), "finished")
+    is_cut = len(steps) == order.max_steps
+    return Episode(number, goal, tuple(steps), "max_steps_reached" if is_cut else "stalled")
 
 
 def kept_episodes(network: Network, goal: Goal, order: TrajectoryOrder) -> Iterator[Episode]:

@@ -1,9 +1,10 @@
 """Jobs that make trajectories of worlds and publish them as data sets.
 
-What a job makes is a pure function of what is stored of it, and publishing the same content twice changes nothing. So a
-job needs neither an owner nor a lease: whoever is asked about one that has not ended, or starts over the store that has
-it, does it, from its beginning; where two do it at one time, both come to the same rows, and the first who writes the
-end has ended it. A process that is killed loses nothing but time.
+What a job makes is a pure function of what is stored of it (where a model plays, as far as its arithmetic is one), and
+publishing the same content twice changes nothing. So a job needs neither an owner nor a lease: whoever is asked about
+one that has not ended, or starts over the store that has it, does it, from its beginning; where two do it at one time,
+both come to the same rows, and the first who writes the end has ended it. A process that is killed loses nothing but
+time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, I
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from harena.core.clock import Clock
@@ -30,22 +31,25 @@ from harena.core.errors import (
 )
 from harena.core.file_trees import files_of, pack_files
 from harena.core.records.worlds import TrajectoryOrder, WorldJob, WorldJobsPage, WorldJobState, WorldManifest
-from harena.core.registry import MOST_CHARACTERS, checked_version
+from harena.core.registry import MOST_CHARACTERS, VERSION_TAKEN, checked_version
 from harena.core.spool import spooled
 from harena.core.threads import WORLD_GAMES, node_task
 from harena.core.workspace import CheckRoom
 from harena.core.world_store import NewWorldJob, StoredWorld, StoredWorldJob, WorldStorePort
 from harena.core.worlds import (
+    AGENT,
     DEFAULT_GOAL,
     DEFAULT_MAX_STEPS,
     DEFAULT_SEED,
     DEFAULT_STRATEGY,
     MOST_OPEN_JOBS,
+    SCRIPTED,
     WORLD_JOBS,
+    PlayMode,
     RowForm,
     Strategy,
 )
-from harena.worlds.episodes import play
+from harena.worlds.episodes import Call, play, replayed_calls
 from harena.worlds.game import goal_of
 from harena.worlds.known import network_of
 from harena.worlds.network import Network
@@ -65,6 +69,17 @@ _log = logging.getLogger("harena.node")
 
 Publish = Callable[[str, str, str, AsyncIterable[bytes]], Awaitable[object]]
 """(workspace, name, version, tar stream): publishes a data set; the same content twice changes nothing"""
+
+
+class AgentPlayers(Protocol):
+    """Models that play in worlds."""
+
+    async def pinned(self, workspace: str, world: str, order: TrajectoryOrder) -> TrajectoryOrder:
+        """The order, whose model is a version from now on. Raises ValidationError and NotFoundError for a model or a
+        capability that cannot play."""
+
+    async def played(self, workspace: str, world: str, order: TrajectoryOrder) -> Sequence[Sequence[Call]]:
+        """What the model does in each of the episodes. Raises ValidationError, NotFoundError, PlatformError."""
 
 
 @dataclass(slots=True)
@@ -90,8 +105,11 @@ class WorldJobs:
         publish: Publish,
         clock: Clock,
         check_room: CheckRoom,
+        agents: AgentPlayers,
     ) -> None:
-        """`find_world` finds a workspace's world by its id or name; `check_room` is asked before a job is kept."""
+        """`find_world` finds a workspace's world by its id or name; `check_room` is asked before a job is kept;
+        `agents` play where an order names a model."""
+        self._agents = agents
         self._store = store
         self._find_world = find_world
         self._publish = publish
@@ -120,6 +138,9 @@ class WorldJobs:
         threads: int = 1,
         only_successful: bool = False,
         form: RowForm = "atif",
+        mode: PlayMode = SCRIPTED,
+        agent_model: str | None = None,
+        capability: str | None = None,
         dataset: str | None = None,
     ) -> WorldJob:
         """Check an order, keep it and begin with it. Raises NotFoundError, ValidationError, LimitExceededError."""
@@ -134,10 +155,15 @@ class WorldJobs:
                 "threads": threads,
                 "only_successful": only_successful,
                 "form": form,
+                "mode": mode,
+                "agent_model": agent_model,
+                "capability": capability,
             }
         )
         manifest = WorldManifest.from_dict(found.manifest)
         await WORLD_GAMES.run_for(workspace, lambda: _check_goal(manifest, order))
+        if order.mode == AGENT:
+            order = await self._agents.pinned(workspace, found.id, order)
         token = secrets.token_hex(8)
         name = dataset or f"{manifest.name[: MOST_CHARACTERS - len(_SUFFIX)]}{_SUFFIX}"
         checked_version("dataset", name, token)
@@ -263,13 +289,20 @@ class WorldJobs:
             if not await store.write_job(row.id, counts.to_columns(), while_in=OPEN):
                 return counts  # somebody has ended it
             if not counts.rows:
+                kept = "reached the goal" if order.only_successful else "has an action"
                 raise ValidationError(
-                    f"none of the {order.count} episodes reached the goal within {order.max_steps} steps: give more "
-                    "steps (max_steps), another strategy, or keep all (only_successful false)"
+                    f"none of the {order.count} episodes {kept} within {order.max_steps} steps: give more steps "
+                    "(max_steps), another player, or keep all (only_successful false)"
                 )
             name, _, version = row.dataset.partition("@")
             files = await WORLD_GAMES.run(files_of, Path(folder))
-            await self._publish(row.workspace, name, version, _pieces(pack_files(files)))
+            try:
+                await self._publish(row.workspace, name, version, _pieces(pack_files(files)))
+            except ValidationError as error:
+                # the version is this job's alone: an earlier life of it, in which a model played a little differently,
+                # has published it and has not lived to say so
+                if order.mode != AGENT or error.reason != VERSION_TAKEN:
+                    raise
         return counts
 
     async def _play(
@@ -283,11 +316,17 @@ class WorldJobs:
     ) -> None:
         """Write the rows in the order of their numbers, up to `threads` of them in the making at one time."""
         store, goal = await self._store(), goal_of(network, order.goal)
+        by_agent = None
+        if order.mode == AGENT:
+            by_agent = await self._agents.played(row.workspace, row.world, order)
 
         def made(number: int) -> tuple[bool, bytes]:
-            episode = play(network, goal, order, number)
-            if order.only_successful and not episode.reached:
-                return False, b""
+            if by_agent is None:
+                episode = play(network, goal, order, number)
+            else:
+                episode = replayed_calls(network, goal, order, number, by_agent[number])
+            if (order.only_successful and not episode.reached) or not episode.steps:
+                return episode.reached, b""
             return episode.reached, row_line(network, manifest, order, episode)
 
         for first in range(0, order.count, order.threads):

@@ -13,7 +13,7 @@ from harena.core.records.worlds import TrajectoryOrder, World, WorldManifest, Wo
 from harena.core.threads import WORLD_GAMES
 from harena.core.workspace import CheckRoom
 from harena.core.world_store import NewWorld, StoredWorld, WorldStorePort
-from harena.core.worlds import MOST_WORLDS, WORLDS, WorldPreset
+from harena.core.worlds import AGENT, MOST_WORLDS, WORLDS, WorldPreset
 from harena.worlds.episodes import play
 from harena.worlds.game import goal_of
 from harena.worlds.known import network_of
@@ -82,6 +82,10 @@ class WorldManifests:
             if row is None or row.world != found.id:
                 raise NotFoundError(f"the world {found.id} has no job {job!r:.140}")
             order = TrajectoryOrder.from_dict(row.trajectories)
+            if order.mode == AGENT:
+                raise ValidationError(
+                    f"job: the way of a model is in its data set: harena pull dataset {row.dataset} shows it"
+                )
             if episode >= order.count:
                 raise ValidationError(f"episode: the job has episodes 0 to {order.count - 1} (got {episode})")
 

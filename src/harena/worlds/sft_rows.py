@@ -84,7 +84,7 @@ def _metadata(network: Network, manifest: WorldManifest, order: TrajectoryOrder,
         "step_count": len(episode.steps),
         "termination_reason": episode.termination,
         "return": episode.value,
-        "strategy": order.strategy,
+        "strategy": order.player,
         "number": episode.number,
         "world": {"name": manifest.name, "digest": network.digest},
     }

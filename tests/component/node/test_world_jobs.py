@@ -6,18 +6,22 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tokenizers import Regex, Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Split
 
 sys.path.append(str(Path(__file__).parents[1] / "server"))
 
 from server_world import fake_node
 
 from harena.core.clock import SystemClock
-from harena.core.errors import LimitExceededError, SandboxUnavailableError, ValidationError
-from harena.core.file_trees import unpack
+from harena.core.errors import LimitExceededError, NotFoundError, SandboxUnavailableError, ValidationError
+from harena.core.file_trees import files_of, pack_files, unpack
 from harena.core.settings import HOME
 from harena.core.spool import remove_left_spools
 from harena.node.node import Node
@@ -191,4 +195,56 @@ async def test_a_node_does_so_many_jobs_of_worlds(tmp_path: Path, monkeypatch: p
     ended = [await asyncio.wait_for(space.wait_world_job(job), END_SECONDS) for space, job in made]
     assert [job.state for job in ended] == ["failed"] * 6
     assert sorted(begun) == ["a", "a", "b", "b", "c", "c"]
+    await node.close()
+
+
+def a_model(folder: Path) -> Path:
+    """The files of a model with room for a world; nobody loads its weights."""
+    folder.mkdir()
+    tokens = ["<pad>", "<end>", "<unknown>", *map(chr, range(32, 127)), "\n"]
+    tokenizer = Tokenizer(WordLevel({token: number for number, token in enumerate(tokens)}, unk_token="<unknown>"))
+    tokenizer.pre_tokenizer = Split(Regex(r"[\s\S]"), behavior="isolated")
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"eos_token": "<end>"}))
+    described = {"architectures": ["LlamaForCausalLM"], "max_position_embeddings": 8192}
+    (folder / "config.json").write_text(json.dumps(described))
+    (folder / "model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}")
+    return folder
+
+
+async def test_a_model_plays(tmp_path: Path) -> None:
+    """In place of a strategy: its actions are played in the world, and its rows name it; what cannot play is refused
+    before there is a job."""
+    node = fake_node(tmp_path / "home", SystemClock())
+    world = await node.create_world_manifest("lab", seed=5)
+
+    async def tree() -> AsyncIterator[bytes]:
+        for piece in pack_files(files_of(a_model(tmp_path / "model"))):
+            yield piece
+
+    await node.push_object("model", "small", "1", tree())
+    asked: dict[str, Any] = {"mode": "agent", "agent_model": "small", "count": 2, "max_steps": 5}
+    job = await node.wait_world_job((await node.create_world_job(world.id, **asked)).id)
+    assert (job.state, job.error, job.played, job.reached, job.rows) == ("completed", None, 2, 0, 2)
+    assert job.order.agent_model == "small@1"
+    rows = await rows_of(node, job.dataset, tmp_path / "rows")
+    assert [row["agent"] for row in rows] == [{"name": "agent", "version": "1", "model_name": "small@1"}] * 2
+    assert {(row["step_count"], row["termination_reason"]) for row in rows} == {(2, "stalled")}
+    assert len(replayed(network_of(job.manifest), rows[0])) == 3
+    with pytest.raises(ValidationError, match="the way of a model is in its data set"):
+        await node.world_manifest_map(world.id, job=job.id)
+    before = len((await node.list_world_jobs()).world_jobs)
+    for wrong, says in (
+        ({"agent_model": None}, "agent_model: missing"),
+        ({"agent_model": "/etc"}, "agent_model: '/etc' is a path, and a world's job keeps none"),
+        ({"agent_model": "nobodys"}, "no model or checkpoint 'nobodys'"),
+        ({"capability": "solver@1.0.0"}, "no capability 'solver@1.0.0'"),
+        ({"capability": "solver"}, "capability: must name a version"),
+        ({"strategy": "greedy"}, "strategy: belongs to mode 'scripted'"),
+        ({"mode": "scripted"}, "agent_model: belongs to mode 'agent'"),
+        ({"mode": "kali"}, "mode: must be one of scripted, agent"),
+    ):
+        with pytest.raises((ValidationError, NotFoundError), match=says):
+            await node.create_world_job(world.id, **{**asked, **wrong})
+    assert len((await node.list_world_jobs()).world_jobs) == before
     await node.close()

@@ -48,9 +48,10 @@ async def world_of(workspace: str, world: str) -> WorldManifest:
     return WorldManifest.checked({"name": world, "seed": 5})
 
 
-async def model_of(workspace: str, job: str) -> tuple[str, Path]:
+@asynccontextmanager
+async def model_of(workspace: str, job: str) -> AsyncIterator[tuple[str, Path]]:
     """What the jobs of every workspace have learned: that of `taught` is in the folder of its name. Raises
     NotFoundError."""
     if Path(job).name != "taught":
         raise NotFoundError(f"no training job has the id or name {job!r}")
-    return "train_1", Path(job)
+    yield "train_1", Path(job)

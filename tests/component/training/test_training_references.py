@@ -443,3 +443,34 @@ async def test_rows_are_written_in_threads(registry: Store, tmp_path: Path, monk
     await resolve(registry, SFT, config={"dataset_ref": str(text), "skip_bad_rows": True})
     assert threads
     assert loop_thread not in threads
+
+
+async def test_a_world_is_sampled_before_a_job_learns(registry: Store) -> None:
+    """By an agent of the runtime, into trajectories that come before those that are given; the same request gives the
+    same. Where nothing is learned from failures there are none."""
+    config = {
+        "algorithm": "grpo",
+        "world_manifest_id": "lab",
+        "world_runtime_id": "scripted",
+        "world_goal": "Help Desk",
+    }
+    (found,) = (made := await resolve(registry, RL, config=config)).trajectories
+    assert (found.where, found.kind, found.name) == ("config.world_runtime_id", "dataset", "lab-sampled")
+    assert made.prompts is None
+    rows = [json.loads(line) for line in Path(str(found.path)).read_text().splitlines()]
+    assert len(rows) == found.rows == 20
+    assert {(row["agent"]["name"], row["success"], row["seed"]) for row in rows} == {("recon-first", True, 42)}
+    assert {row["extra"]["goal"]["target_name"] for row in rows} == {"Help Desk@alpha"}
+    (again,) = (await resolve(registry, RL, config=config)).trajectories
+    assert again == found
+    asked = {**config, "world_agent_name": "random", "offline": True, "max_episode_steps": 3, "seed": 7}
+    given = {"name": found.name, "version": found.version}
+    sampled, after = (await resolve(registry, RL, config={**asked, "trajectory_dataset_refs": [given]})).trajectories
+    assert (sampled.rows, after.ref) == (20, found.ref)
+    row = json.loads(Path(str(sampled.path)).read_text().splitlines()[0])
+    assert (row["agent"]["name"], row["seed"], row["step_count"] <= 3) == ("random", 7, True)
+    with pytest.raises(ValidationError, match=r"config\.world_runtime_id: none of 20 episodes of random reached"):
+        await resolve(registry, RL, config={**asked, "offline": None})
+    plan = plan_of(parse_request({**RL, "config": config}), made)
+    assert isinstance(plan, RLPlan)
+    assert (plan.reward and plan.reward.name, plan.max_turns) == ("trajectory_imitation_v1", None)

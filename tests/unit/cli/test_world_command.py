@@ -118,6 +118,12 @@ def test_trajectories_are_waited_for_where_the_job_ends_with_the_process(asked: 
     assert asked["order"] == {
         "world": "lab", "goal": "Domain Admins", "count": 4, "strategy": "greedy", "max_steps": 100, "seed": 42,
         "threads": 1, "only_successful": True, "form": "text", "dataset": None,
+        "mode": "scripted", "agent_model": None, "capability": None,
+    }  # fmt: skip
+    run("trajectories", "lab", "--model", "job:teacher@40", "--capability", "solver@1.0.0")
+    played = {name: asked["order"][name] for name in ("mode", "agent_model", "capability", "strategy")}
+    assert played == {
+        "mode": "agent", "agent_model": "job:teacher@40", "capability": "solver@1.0.0", "strategy": "recon-first",
     }  # fmt: skip
 
 

@@ -54,6 +54,11 @@ RAY_RL = {
 SFT = {"trainer_type": "sft", "model": "tiny-llama", "config": {"dataset_ref": "rows.jsonl"}}
 RL = {"trainer_type": "rl", "model": "tiny-llama", "config": {"algorithm": "grpo", "prompt_dataset_ref": "p.jsonl"}}
 
+SAMPLED = {
+    "trainer_type": "rl",
+    "model": "tiny-llama",
+    "config": {"algorithm": "grpo", "world_manifest_id": "w", "world_runtime_id": "scripted"},
+}
 WORLD = {"trainer_type": "rl", "model": "tiny-llama", "config": {"algorithm": "grpo", "world_manifest_id": "w"}}
 
 
@@ -222,8 +227,12 @@ def test_a_single_prompt_is_learned_from_and_none_is_held_out() -> None:
         (changed(RL, world_manifest_id="w"), "config.prompt_dataset_ref: a job learns in a world or from what this"),
         (changed(WORLD, task_ref="t"), "config.task_ref: a job learns in a world or from what this names"),
         (changed(WORLD, reward_recipe={"name": "exact_match_v1"}), "config.reward_recipe: rewards in a world are"),
-        (changed(WORLD, world_runtime_id="w"), "config.world_runtime_id: rollouts in a world are the job's own"),
-        (changed(WORLD, world_agent_name="w"), "config.world_agent_name: rollouts in a world are the job's own"),
+        (changed(WORLD, world_runtime_id="w"), "config.world_runtime_id: there is no runtime 'w', only 'scripted'"),
+        (changed(WORLD, world_agent_name="greedy"), "config.world_agent_name: needs world_runtime_id"),
+        (changed(SAMPLED, world_agent_name="w"), "config.world_agent_name: runtime 'scripted' has the agents random"),
+        (changed(SAMPLED, world_reward={"name": "goal_only_v1"}), "config.world_reward: belongs to rollouts in the"),
+        (changed(SAMPLED, task_ref="t"), "config.task_ref: a job learns in a world or from what this names"),
+        (changed(SAMPLED, world_manifest_id=None), "config.world_runtime_id: needs world_manifest_id"),
         (changed(WORLD, world_reward={"name": "best"}), "config.world_reward: no world reward is called 'best'"),
         (
             changed(WORLD, world_reward={"name": "goal_only_v1", "params": {"host_discovery_reward": 1.0}}),
@@ -353,10 +362,10 @@ OTHER_VALUES: dict[str, Any] = {
 FOUND = {
     *("dataset_ref", "trajectory_dataset_refs", "prompt_dataset_ref", "scenarios_ref", "eval_dataset_ref"),
     *("prompt_split", "task_ref", "skip_bad_rows", "world_manifest_id", "world_goal"),
+    *("world_runtime_id", "world_agent_name"),
 }
 """have their effect where references are resolved: see the tests of the registry"""
 REFUSED = {
-    *("world_runtime_id", "world_agent_name"),
     *("num_rollout_workers", "buffer_size"),
 }
 BESIDE: dict[str, dict[str, Any]] = {

@@ -295,9 +295,9 @@ export interface paths {
         };
         /**
          * List Blueprints
-         * @description The blueprints of your workspace, the newest version of each, or with `name` every version of that one;
-         *     newest first, without the contents of their files and their environments. A page holds at most 8 MiB; `cursor`
-         *     is the `next_cursor` of the page before.
+         * @description The blueprints of your workspace, or with `organization` those that were published to its organisation; the
+         *     newest version of each, or with `name` every version of that one; newest first, without the contents of their
+         *     files and their environments. A page holds at most 8 MiB; `cursor` is the `next_cursor` of the page before.
          */
         get: operations["blueprints_list_blueprints"];
         put?: never;
@@ -331,6 +331,47 @@ export interface paths {
          * @description Forget every version of a name, or the one with this id. For admins: others may be using it.
          */
         delete: operations["blueprints_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/blueprints/{name_or_id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish
+         * @description Show the newest version of a name, or the one with this id, to all workspaces of your organisation. One that
+         *     is built in, is made of an image, or has a name that another workspace has published, is refused.
+         */
+        post: operations["blueprints_publish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/blueprints/{name_or_id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw
+         * @description Show every version of a name, or the one with this id, to your own workspace alone.
+         */
+        post: operations["blueprints_withdraw"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -647,7 +688,8 @@ export interface paths {
         put?: never;
         /**
          * Create
-         * @description Make a key. The answer holds the key itself, which cannot be asked for again but with an idempotency key.
+         * @description Make a key. The answer holds the key itself, which cannot be asked for again but with an idempotency key. To give
+         *     the scope `publish` takes a key that has it.
          */
         post: operations["keys_create"];
         delete?: never;
@@ -745,7 +787,8 @@ export interface paths {
         };
         /**
          * List Objects
-         * @description Every version, newest first, as {objects, next_cursor}.
+         * @description Every version, newest first, as {objects, next_cursor}; with `organization` those that were published to the
+         *     organisation, by any workspace of it.
          */
         get: operations["objects_list_objects"];
         put?: never;
@@ -770,7 +813,7 @@ export interface paths {
         };
         /**
          * Get Object
-         * @description A version, and what was read of it.
+         * @description A version of your workspace, else one that was published to its organisation; and what was read of it.
          */
         get: operations["objects_get_object"];
         put?: never;
@@ -780,6 +823,27 @@ export interface paths {
          * @description Delete a version; 409 while a training job that has not ended refers to it.
          */
         delete: operations["objects_delete_object"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/objects/{kind}/{ref}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish Object
+         * @description Show a version of your workspace to all workspaces of its organisation. One that was made of a path is
+         *     refused, and one whose name and version another workspace has published there (409).
+         */
+        post: operations["objects_publish_object"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -799,6 +863,26 @@ export interface paths {
         get: operations["objects_pull_object"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/objects/{kind}/{ref}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw Object
+         * @description Show a version to its own workspace alone; 409 while training jobs of others that have not ended use it.
+         */
+        post: operations["objects_withdraw_object"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1765,7 +1849,8 @@ export interface paths {
         /**
          * Create
          * @description Make trajectories of a world, which is named by its id or name, and publish them as a version of a data set.
-         *     Without `dataset`, the data set has the world's name.
+         *     Without `dataset`, the data set has the world's name. `mode` agent: the model `agent_model`, named as training
+         *     jobs name one, plays with the prompt of `capability` (NAME@VERSION).
          */
         post: operations["world_jobs_create"];
         delete?: never;
@@ -1916,7 +2001,7 @@ export interface components {
             name: string;
             /** @description since when it is refused; null = it is accepted */
             revoked_at: string | null;
-            /** @description what it may do: read, write, admin */
+            /** @description what it may do: read, write, admin, publish */
             scopes: string[];
             /** @description the workspace that its requests concern */
             workspace: string;
@@ -3387,7 +3472,7 @@ export interface components {
          */
         KeyBody: {
             name: string;
-            scopes: ("read" | "write" | "admin")[];
+            scopes: ("read" | "write" | "admin" | "publish")[];
         };
         /**
          * KeysAnswer
@@ -3891,6 +3976,8 @@ export interface components {
             kind: "capability" | "task" | "dataset" | "model" | "checkpoint";
             /** @description name of the stored object or model; for a model's path, the path as it was given */
             name: string;
+            /** @description organisation to which another workspace has published it; null = it is the job's own workspace's */
+            organization?: string | null;
             /**
              * @description the directory (of a data set of one file: that file) on the machine that trains; null from a server, and for a
              *     shipped model
@@ -4755,7 +4842,7 @@ export interface components {
         StoredObject: {
             /** @description size of these files together */
             bytes: number;
-            /** @description when this version was published */
+            /** @description when this version was pushed */
             created_at: string;
             /** @description what was read of it when it was published */
             described: components["schemas"]["CapabilityDescription"] | components["schemas"]["TaskDescription"] | components["schemas"]["DatasetDescription"] | components["schemas"]["ModelDescription"];
@@ -4767,6 +4854,8 @@ export interface components {
             kind: string;
             /** @description chosen by who published the first version; unique in its workspace for its kind */
             name: string;
+            /** @description organisation whose workspaces see it; null = its own workspace alone does */
+            organization?: string | null;
             /** @description the version, as NAME@VERSION */
             ref: string;
             /** @description X.Y.Z of a capability or a task; of other kinds any word */
@@ -5083,6 +5172,10 @@ export interface components {
          * @description An order says which trajectories of a world are made. The same order of one world always gives the same ones.
          */
         TrajectoryOrder: {
+            /** @description model that plays, as training jobs name models; null = none does */
+            agent_model?: string | null;
+            /** @description capability whose prompt the model is given, NAME@VERSION; null = none */
+            capability?: string | null;
             /** @description number of episodes, from 1 to 100 */
             count: number;
             /**
@@ -5095,6 +5188,12 @@ export interface components {
             goal: string;
             /** @description steps of an episode at the most, from 1 to 1000 */
             max_steps: number;
+            /**
+             * @description who plays: the strategy (scripted), or a model (agent)
+             * @default scripted
+             * @enum {string}
+             */
+            mode: "scripted" | "agent";
             /** @description episodes that do not reach the goal are left out */
             only_successful: boolean;
             /** @description what the players' choices are drawn from */
@@ -5275,6 +5374,8 @@ export interface components {
          * @description What `world_jobs_create` is asked with.
          */
         WorldJobBody: {
+            agent_model?: string | null;
+            capability?: string | null;
             /** @default 1 */
             count?: number;
             dataset?: string | null;
@@ -5287,6 +5388,11 @@ export interface components {
             goal?: string;
             /** @default 100 */
             max_steps?: number;
+            /**
+             * @default scripted
+             * @enum {string}
+             */
+            mode?: "scripted" | "agent";
             /** @default false */
             only_successful?: boolean;
             /** @default 42 */
@@ -6103,6 +6209,7 @@ export interface operations {
                 cursor?: string | null;
                 limit?: number;
                 name?: string | null;
+                organization?: boolean;
             };
             header?: never;
             path?: never;
@@ -6211,6 +6318,67 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            414: components["responses"]["Problem414"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    blueprints_publish: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name_or_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Blueprint"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            414: components["responses"]["Problem414"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    blueprints_withdraw: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name_or_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Blueprint"];
+                };
             };
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
@@ -6943,6 +7111,7 @@ export interface operations {
                 kind?: ("capability" | "task" | "dataset" | "model" | "checkpoint") | null;
                 limit?: number;
                 name?: string | null;
+                organization?: boolean;
             };
             header?: never;
             path?: never;
@@ -7068,6 +7237,38 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    objects_publish_object: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kind: "capability" | "task" | "dataset" | "model" | "checkpoint";
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredObject"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            414: components["responses"]["Problem414"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     objects_pull_object: {
         parameters: {
             query?: never;
@@ -7092,6 +7293,38 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            414: components["responses"]["Problem414"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    objects_withdraw_object: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kind: "capability" | "task" | "dataset" | "model" | "checkpoint";
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredObject"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
             414: components["responses"]["Problem414"];
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];

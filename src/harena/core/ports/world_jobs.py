@@ -14,9 +14,12 @@ from harena.core.worlds import (
     DEFAULT_STRATEGY,
     MOST_COUNT,
     MOST_GOAL,
+    MOST_REFERENCE,
     MOST_SEED,
     MOST_STEPS,
     MOST_THREADS,
+    SCRIPTED,
+    PlayMode,
     RowForm,
     Strategy,
 )
@@ -40,10 +43,14 @@ class WorldJobOperations(Protocol):
         threads: Annotated[int, Bounds(ge=1, le=MOST_THREADS)] = 1,
         only_successful: bool = False,
         form: RowForm = "atif",
+        mode: PlayMode = SCRIPTED,
+        agent_model: Annotated[str | None, Bounds(max_length=MOST_REFERENCE)] = None,
+        capability: Annotated[str | None, Bounds(max_length=MOST_REFERENCE)] = None,
         dataset: Annotated[str | None, Bounds(pattern=DATASET_PATTERN, max_length=MOST_CHARACTERS)] = None,
     ) -> WorldJob:
         """Make trajectories of a world, which is named by its id or name, and publish them as a version of a data set.
-        Without `dataset`, the data set has the world's name.
+        Without `dataset`, the data set has the world's name. `mode` agent: the model `agent_model`, named as training
+        jobs name one, plays with the prompt of `capability` (NAME@VERSION).
 
         Raises NotFoundError, ValidationError, and LimitExceededError with the reason WORLD_JOBS."""
 

@@ -12,6 +12,8 @@ from harena.core.worlds import (
     MOST_DOMAINS,
     MOST_GOALS,
     MOST_WORLDS_PAGE,
+    SCRIPTED,
+    PlayMode,
     RowForm,
     Strategy,
     WorldPreset,
@@ -70,6 +72,17 @@ class TrajectoryOrder(Record):
     form: RowForm
     """how the rows are written: atif (trajectories), messages (conversations with calls of tools) or text
     (conversations with one line for each action)"""
+    mode: PlayMode = SCRIPTED
+    """who plays: the strategy (scripted), or a model (agent)"""
+    agent_model: str | None = None
+    """model that plays, as training jobs name models; null = none does"""
+    capability: str | None = None
+    """capability whose prompt the model is given, NAME@VERSION; null = none"""
+
+    @property
+    def player(self) -> str:
+        """Who plays: a strategy, or the word for a model."""
+        return self.strategy if self.mode == SCRIPTED else self.mode
 
     def __post_init__(self) -> None:
         order_fields(self.to_dict())

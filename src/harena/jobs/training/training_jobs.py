@@ -12,9 +12,11 @@ below the node's home: a node of another machine needs the same home to go on fr
 
 from __future__ import annotations
 
+import json
 import shutil
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +43,9 @@ from harena.core.records.training_jobs import (
 from harena.core.threads import TRAINING
 from harena.core.training_jobs import (
     ENDED_STATES,
+    EPISODES_FILE,
     OPEN_STATES,
+    PLAY,
     RETRY_FROM,
     TrainingEventKind,
     TrainingState,
@@ -49,7 +53,9 @@ from harena.core.training_jobs import (
 )
 from harena.core.training_store import NewTrainingEvent, NewTrainingJob, TrainingChanges, TrainingRetry
 from harena.jobs.benchmark.job_admission import RETRY_SECONDS
+from harena.jobs.training.learned_models import checkpoint_model, model_folder, named_checkpoint
 from harena.jobs.training.owned_training import EndCause, Workers
+from harena.jobs.training.short_works import ShortWorks
 from harena.jobs.training.training_answers import (
     logs_answer,
     metrics_answer,
@@ -96,6 +102,7 @@ class TrainingJobs:
         self._describe = describe
         self._clock = clock
         self._limits_of = config.limits_of
+        self._exports, self._plays = ShortWorks(workers, clock), ShortWorks(workers, clock)
         self._closed = False
 
     async def start(self) -> None:
@@ -239,17 +246,39 @@ class TrainingJobs:
         files = await TRAINING.run(files_below, folder, found.artifacts)
         return TrainingArtifacts(artifacts=found.artifacts, files=files, folder=None if found.durable else str(folder))
 
-    async def model_of(self, workspace: str, job: str) -> tuple[str, Path]:
-        """(id of the job, directory of the model that its present try has exported). Raises NotFoundError,
-        ValidationError where there is none."""
-        found = await self._find(workspace, job)
-        named = found.artifacts.get("model")
-        if found.state != TrainingState.COMPLETED or not isinstance(named, str):
-            raise ValidationError(
-                f"training job {found.id} is {found.state} and has no model: a model is exported when a job has "
-                "completed; wait for it, or retry it"
-            )
-        return found.id, self._queue.folder(found) / named
+    @asynccontextmanager
+    async def model_of(self, workspace: str, job: str) -> AsyncIterator[tuple[str, Path]]:
+        """(id of the job, a directory with the model that its present try has exported, or that a checkpoint of it has
+        (JOB@STEP), within the block). Raises NotFoundError, ValidationError where there is none, PlatformError."""
+        checkpoint = named_checkpoint(job)
+        try:
+            found = await self._find(workspace, job)  # names may end as checkpoints do
+        except NotFoundError:
+            if checkpoint is None:
+                raise
+            found = await self._find(workspace, checkpoint[0])
+        else:
+            checkpoint = None
+        folder = self._queue.folder(found)
+        if checkpoint is None:
+            yield found.id, model_folder(found, folder)
+            return
+        async with checkpoint_model(found, folder, checkpoint[1], self._exports) as model:
+            yield found.id, model
+
+    async def planned(self, workspace: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a request is accepted as: {request, resolved, plan, ...}. Raises ValidationError, NotFoundError."""
+        return await self._accept(workspace, request)
+
+    async def play(
+        self, workspace: str, accepted: Mapping[str, Any], count: int
+    ) -> Sequence[Sequence[tuple[str, Mapping[str, str]]]]:
+        """The actions, (tool, arguments) each, of so many episodes that the model of an accepted request plays in its
+        world. Raises ValidationError with what is wrong, PlatformError."""
+        plan = {"resolved": accepted["resolved"], "plan": accepted["plan"], PLAY: count}
+        async with self._plays.done(workspace, plan) as place:
+            told = json.loads(await TRAINING.run((place / EPISODES_FILE).read_text))
+        return [[(tool, arguments) for tool, arguments in episode] for episode in told]
 
     async def file(self, workspace: str, job: str, path: str) -> AsyncIterator[bytes]:
         """One of those files. Raises NotFoundError, PlatformError."""

@@ -11,7 +11,8 @@ anything, and what an episode can earn beside its goal is bounded by the world.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 
 from harena.core.checked import quote
@@ -27,6 +28,7 @@ from harena.worlds.game import (
     Action,
     Goal,
     action_of,
+    arguments_of,
     beginning,
     followed,
     seen_credentials,
@@ -114,6 +116,27 @@ def world_reward(name: str, params: Mapping[str, object]) -> WorldReward:
     return WorldReward(**{**known, **params})  # type: ignore[arg-type] # checked above
 
 
+def _action_of(network: Network, turn: str) -> Action:
+    """The action that a turn means. Raises ValueError."""
+    call = parse_call(turn)
+    if isinstance(call, Unreadable):
+        raise ValueError(call.why)
+    if isinstance(call, ToolCall):
+        return action_of(network, call.name, call.arguments)
+    return action_in(network, final_answer(turn).strip())
+
+
+def actions_of(network: Network, turns: Sequence[str]) -> Sequence[tuple[str, Mapping[str, str]]]:
+    """(tool, arguments) of each turn of an episode that means an action; those that cannot be read, and the one that
+    gives up, mean none."""
+    found = []
+    for turn in turns:
+        with suppress(ValueError):
+            action = _action_of(network, turn)
+            found.append((action.tool.value, arguments_of(network, action)))
+    return found
+
+
 class WorldEnvironment:
     """One episode in a world. Implements `Environment`."""
 
@@ -139,7 +162,7 @@ class WorldEnvironment:
             self._ending = "terminal_stall_penalty"
             return Step(done=True)
         try:
-            asked = self._read(action, said)
+            asked = _action_of(self._network, action)
         except ValueError as error:
             self._unreadable += 1
             if self._unreadable >= MOST_UNREADABLE:
@@ -165,15 +188,6 @@ class WorldEnvironment:
         """What the end is worth, as it stands."""
         value = float(getattr(self._reward, self._ending))
         return Reward(value=value, parts={self._ending: value}, reason=self._ending.split("_", 1)[1].rsplit("_", 1)[0])
-
-    def _read(self, turn: str, said: str) -> Action:
-        """Raises ValueError."""
-        call = parse_call(turn)
-        if isinstance(call, Unreadable):
-            raise ValueError(call.why)
-        if isinstance(call, ToolCall):
-            return action_of(self._network, call.name, call.arguments)
-        return action_in(self._network, said)
 
     def _earned(self, asked: Action, answer: str) -> list[str]:
         """The parts that the new state earns, one for each thing that is new."""

@@ -24,7 +24,7 @@ def check_offline(plan: RLPlan, resolved: ResolvedReferences) -> None:
     has a reward that tells it from those that it is compared with."""
     if plan.reward is not None:
         return
-    refs = [ref for ref in resolved.all_of("config.trajectory_dataset_refs") if ref.path is not None]
+    refs = [ref for ref in resolved.trajectories if ref.path is not None]
     mistakes = Mistakes(", ".join(ref.ref for ref in refs))
     rewards: dict[str, list[float]] = {}
     rows, unrecorded = 0, 0

@@ -148,7 +148,7 @@ def _sft_plan(request: SFTRequest, resolved: ResolvedReferences) -> SFTPlan:
     batch, accumulated = config.batch_size or 16, config.gradient_accumulation_steps or 1
     epochs = 1 if config.steps is None and config.epochs is None else config.epochs
     sources = [*filter(None, [resolved.find("config.dataset_ref")])]
-    sources += resolved.all_of("config.trajectory_dataset_refs")
+    sources += resolved.trajectories
     passes = math.ceil(sum(ref.rows for ref in sources) / (batch * accumulated)) * (epochs or 1)
     steps = passes if config.steps is None else min(config.steps, passes) if epochs else config.steps
     context = _context_length(resolved)
@@ -182,7 +182,9 @@ def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts,
         gae_lambda=config.gae_lambda,
     )
     alone = group_size == 1 or loss.critic  # rollouts are not compared with each other
-    turns = [count for count in (config.max_turns, config.max_episode_steps) if count is not None]
+    # where a world is sampled first, max_episode_steps is said of the episodes that are sampled
+    steps_of_rollouts = config.max_episode_steps if config.world_runtime_id is None else None
+    turns = [count for count in (config.max_turns, steps_of_rollouts) if count is not None]
     return RLPlan(
         **_for_every_plan(config, resolved, "rl", _RATE_OF.get(algorithm, 1.0), steps=steps, most_warm_up=5),
         steps=steps,
@@ -278,7 +280,7 @@ def _reward(config: RLConfig, resolved: ResolvedReferences) -> RewardPlan | None
     """The recipe that is asked for, or that belongs to what there is: a task, trajectories, or the rows' own fields."""
     if config.offline:
         return None
-    if config.world_manifest_id is not None:
+    if config.world_manifest_id is not None and config.world_runtime_id is None:
         given = config.world_reward
         asked = {} if given is None else {"policy": given.name, "values": given.params}
         return RewardPlan(name="world_episode_v1", params=asked)
@@ -291,7 +293,7 @@ def _recipe_of(config: RLConfig, resolved: ResolvedReferences) -> str:
     if (task := resolved.find("config.task_ref")) is not None:
         in_environment = isinstance(task.described, TaskDescription) and task.described.method.startswith("env_")
         return "task_env_verifier_v1" if in_environment else "task_verifier_v1"
-    if config.trajectory_dataset_refs:
+    if config.trajectory_dataset_refs or config.world_runtime_id is not None:
         return "trajectory_imitation_v1"
     prompts = resolved.prompts
     return (prompts and prompts.used and prompts.used.reward_recipe) or "row_reward_v1"
@@ -328,7 +330,7 @@ def _part_with_extraction(part: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _prompts(resolved: ResolvedReferences) -> int:
     prompts = resolved.prompts
-    refs = resolved.all_of("config.trajectory_dataset_refs") if prompts is None else (prompts,)
+    refs = resolved.trajectories if prompts is None else (prompts,)
     return sum(ref.rows for ref in refs)
 
 

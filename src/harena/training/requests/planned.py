@@ -49,7 +49,7 @@ def planned_training(accepted: Mapping[str, Any]) -> PlannedTraining:
 def _sources(resolved: ResolvedReferences) -> list[ResolvedReference]:
     """The data sets that are learned from."""
     given = [resolved.find("config.dataset_ref"), resolved.prompts]
-    return [*filter(None, given), *resolved.all_of("config.trajectory_dataset_refs")]
+    return [*filter(None, given), *resolved.trajectories]
 
 
 def _rows(ref: ResolvedReference) -> list[Row]:

@@ -33,6 +33,12 @@ class ResolvedReferences:
         named = ("config.prompt_dataset_ref", "config.scenarios_ref", "config.world_manifest_id")
         return next((found for where in named if (found := self.find(where)) is not None), None)
 
+    @property
+    def trajectories(self) -> tuple[ResolvedReference, ...]:
+        """Recorded trajectories: those that a world was sampled for first, then those that were given."""
+        sampled = self.find("config.world_runtime_id")
+        return (*([] if sampled is None else [sampled]), *self.all_of("config.trajectory_dataset_refs"))
+
     def all_of(self, where: str) -> tuple[ResolvedReference, ...]:
         """The references of a field that is a list, in its order."""
         return tuple(ref for ref in self.refs if ref.where.startswith(f"{where}["))

@@ -58,7 +58,7 @@ def _learnt_from(resolved: ResolvedReferences) -> list[PromptRow]:
     """The first MOST_ROWS rows, of which a recipe is told what decides whether all answers earn the same."""
     if (ref := resolved.prompts) is not None:
         return [prompt_row_of(row.values, id=row.origin) for row in _rows(ref)]
-    recorded = [row for ref in resolved.all_of("config.trajectory_dataset_refs") for row in _rows(ref)]
+    recorded = [row for ref in resolved.trajectories for row in _rows(ref)]
     return [PromptRow(id=row.origin, prompt="", reward=reward_of(row.values)) for row in recorded[:MOST_ROWS]]
 
 

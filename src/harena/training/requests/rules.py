@@ -11,6 +11,7 @@ from typing import Any
 
 from harena.core.checked import quote
 from harena.core.errors import ValidationError
+from harena.core.worlds import DEFAULT_STRATEGY, SCRIPTED, STRATEGIES
 from harena.training.environments.worlds import world_reward
 from harena.training.loop.algorithms import ALGORITHMS, loss_spec
 from harena.training.rewards import reward_recipe
@@ -139,13 +140,15 @@ def _sft_sources(config: Config, backend: str) -> Iterator[str]:
 
 
 def _worlds(config: Config, backend: str) -> Iterator[str]:
-    for name in ("world_runtime_id", "world_agent_name"):
-        if name in config:
-            yield f"{name}: rollouts in a world are the job's own; leave it out"
+    if "world_agent_name" in config and "world_runtime_id" not in config:
+        yield "world_agent_name: needs world_runtime_id"
     if "world_manifest_id" not in config:
-        for name in ("world_goal", "world_reward"):
+        for name in ("world_goal", "world_reward", "world_runtime_id"):
             if name in config:
                 yield f"{name}: needs world_manifest_id"
+        return
+    if "world_runtime_id" in config:
+        yield from _sampled_world(config)
         return
     for name in ("prompt_dataset_ref", "trajectory_dataset_refs", "scenarios_ref", "task_ref", "offline"):
         if config.get(name):
@@ -159,6 +162,23 @@ def _worlds(config: Config, backend: str) -> Iterator[str]:
             world_reward(reward["name"], params if isinstance(params, Mapping) else {})
         except ValidationError as error:
             yield f"world_reward: {error}"
+
+
+def _sampled_world(config: Config) -> Iterator[str]:
+    """A world that is sampled before the job learns: it learns from trajectories then."""
+    runtime, agent = config["world_runtime_id"], config.get("world_agent_name", DEFAULT_STRATEGY)
+    if runtime != SCRIPTED:
+        yield (
+            f"world_runtime_id: there is no runtime {quote(runtime)}, only {SCRIPTED!r}, whose agents are "
+            f"{', '.join(STRATEGIES)}; leave it out where the job's own model shall play"
+        )
+    elif agent not in STRATEGIES:
+        yield f"world_agent_name: runtime {SCRIPTED!r} has the agents {', '.join(STRATEGIES)} (got {quote(agent)})"
+    if "world_reward" in config:
+        yield "world_reward: belongs to rollouts in the world; leave it or world_runtime_id out"
+    for name in ("prompt_dataset_ref", "scenarios_ref", "task_ref"):
+        if config.get(name):
+            yield f"{name}: a job learns in a world or from what this names; leave one of the two out"
 
 
 def _rl_sources(config: Config, backend: str) -> Iterator[str]:
@@ -176,7 +196,9 @@ def _rl_sources(config: Config, backend: str) -> Iterator[str]:
         for name in ("task_ref", "prompt_dataset_ref"):
             if name not in config:
                 yield f"{name}: missing; backend 'ray' needs it"
-    elif not prompts and not trajectories and not stored and "world_manifest_id" not in config:
+    elif (
+        not prompts and not trajectories and not stored and not {"world_manifest_id", "world_runtime_id"} & set(config)
+    ):
         yield "prompt_dataset_ref: missing; give it, at least one of trajectory_dataset_refs, or world_manifest_id"
     if (prompts or stored) and trajectories:
         yield "trajectory_dataset_refs: a job learns from prompts or from trajectories; leave one of the two out"
@@ -276,10 +298,10 @@ def _offline(config: Config, backend: str) -> Iterator[str]:
         if "baseline" in config:
             yield "baseline: belongs to offline jobs; `advantage` says how rollouts are compared"
         return
-    if "trajectory_dataset_refs" not in config:
+    if not {"trajectory_dataset_refs", "world_runtime_id"} & config.keys():
         yield "offline: needs trajectory_dataset_refs"
     for name in _OF_ROLLOUTS:
-        if name in config:
+        if name in config and not (name == "max_episode_steps" and "world_runtime_id" in config):
             yield f"{name}: an offline job samples nothing; leave it out"
     if config.get("loss_agg") == "constant":
         yield "loss_agg: 'constant' divides by max_new_tokens, and an offline job has none; use token or sequence"

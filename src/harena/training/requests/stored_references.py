@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,11 +26,12 @@ from harena.core.records.objects import (
     UsedSplit,
     description_of,
 )
-from harena.core.records.worlds import WorldManifest
+from harena.core.records.worlds import TrajectoryOrder, WorldManifest
 from harena.core.registry import ObjectKind, ObjectVersion
 from harena.core.spool import spooled
-from harena.core.threads import OBJECTS
+from harena.core.threads import OBJECTS, WORLD_GAMES
 from harena.core.training_sources import HEADING, path_version
+from harena.core.worlds import MOST_STEPS, PRESAMPLED_COUNT
 from harena.training.data.conversations import conversation_of
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.row_files import DEFAULT_SPLIT, Mistakes, names_stored_contracts, read_rows, rows_of
@@ -38,10 +40,10 @@ from harena.training.objects.dataset import Use, read_part
 from harena.training.objects.model import read_model
 from harena.training.requests.model_names import JOB_PREFIX, cached_model, model_name_kind
 from harena.training.requests.references import ResolvedReferences
-from harena.training.requests.request import DatasetSource, RLRequest, SFTRequest, VersionRef
+from harena.training.requests.request import DatasetSource, RLConfig, RLRequest, SFTRequest, VersionRef
 from harena.training.requests.stored_scorings import StoredScorings, StoredVersions
 from harena.training.rewards import CodeTests
-from harena.training.rewards.worlds import world_row
+from harena.training.rewards.worlds import sampled_rows, world_row
 from harena.training.shipped_models import SHIPPED_MODELS
 
 if TYPE_CHECKING:
@@ -49,9 +51,9 @@ if TYPE_CHECKING:
 
 FindWorld = Callable[[str, str], Awaitable[WorldManifest]]
 """(workspace, id or name); raises NotFoundError"""
-FindJobModel = Callable[[str, str], Awaitable[tuple[str, Path]]]
-"""(workspace, id or name of a job) -> (its id, the directory of the model that it has exported); raises NotFoundError,
-ValidationError"""
+FindJobModel = Callable[[str, str], AbstractAsyncContextManager[tuple[str, Path]]]
+"""(workspace, JOB or JOB@STEP) -> (the job's id, a directory with what the job has learned, within the block); raises
+NotFoundError, ValidationError"""
 MOST_WORLD_NAME = 100
 """characters of a world's name that are in the name of its data set"""
 USES: Mapping[str, str] = {"sft": "for SFT", "prompts": "as prompts", "trajectories": "as trajectories"}
@@ -106,7 +108,10 @@ class References:
             )
             if request.config.scenarios_ref is not None:
                 found.append(await self._tried("config.scenarios_ref", self._scenarios(request.config.scenarios_ref)))
-            if request.config.world_manifest_id is not None:
+            if request.config.world_runtime_id is not None and request.config.world_manifest_id is not None:
+                sampled = self._sampled_world(request.config.world_manifest_id, request.config)
+                found.append(await self._tried("config.world_runtime_id", sampled))
+            elif request.config.world_manifest_id is not None:
                 world = self._world(request.config.world_manifest_id, request.config.world_goal)
                 found.append(await self._tried("config.world_manifest_id", world))
             if request.config.task_ref is not None:
@@ -161,9 +166,9 @@ class References:
     async def _job_model(self, job: str) -> ResolvedReference:
         """What a job has learned becomes a checkpoint that is named by its content: it stays when the job is
         deleted."""
-        name, place = await self._find_job_model(self._workspace, job)
-        _, version = await OBJECTS.run(path_version, place)
-        return self._stored("checkpoint", await self._published("checkpoint", name, version, place, f"job:{job}"))
+        async with self._find_job_model(self._workspace, job) as (name, place):
+            _, version = await OBJECTS.run(path_version, place)
+            return self._stored("checkpoint", await self._published("checkpoint", name, version, place, f"job:{job}"))
 
     async def _capability(self, asked: VersionRef) -> ResolvedReference:
         ref = self._stored("capability", await self._version("capability", asked))
@@ -275,7 +280,23 @@ class References:
         row = await OBJECTS.run(world_row, manifest, goal)
         return await self._made_of(f"{manifest.name[:MOST_WORLD_NAME]}-world", [row])
 
-    async def _made_of(self, name: str, rows: list[Mapping[str, Any]], use: Use = "prompts") -> ResolvedReference:
+    async def _sampled_world(self, world: str, config: RLConfig) -> ResolvedReference:
+        """Trajectories of a world, as a data set that is named by its content: the same request gives the same."""
+        manifest = await self._find_world(self._workspace, world)
+        order = TrajectoryOrder.checked(
+            {
+                "goal": config.world_goal,
+                "count": PRESAMPLED_COUNT,
+                "strategy": config.world_agent_name,
+                "max_steps": min(config.max_episode_steps or MOST_STEPS, MOST_STEPS),
+                "seed": config.seed,
+                "only_successful": config.offline is not True,
+            }
+        )
+        rows = await WORLD_GAMES.run_for(self._workspace, lambda: sampled_rows(manifest, order))
+        return await self._made_of(f"{manifest.name[:MOST_WORLD_NAME]}-sampled", rows, "trajectories")
+
+    async def _made_of(self, name: str, rows: Sequence[Mapping[str, Any]], use: Use = "prompts") -> ResolvedReference:
         async with spooled("harena-prompts-") as folder:
             file = Path(folder) / f"{name}.jsonl"
             await OBJECTS.run(_write_rows, file, rows)

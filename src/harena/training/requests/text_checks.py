@@ -163,7 +163,7 @@ def check_texts(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> None:
 def _without_template(resolved: ResolvedReferences) -> Iterator[str]:
     if (capability := resolved.find("capability_ref")) is not None:
         yield f"{capability.where}: its prompt is a message, and {NO_TEMPLATE}, or leave the capability out"
-    for ref in resolved.all_of("config.trajectory_dataset_refs"):
+    for ref in resolved.trajectories:
         yield f"{ref.where}: {ref.ref} holds conversations, and {NO_TEMPLATE}"
 
 

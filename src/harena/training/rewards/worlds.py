@@ -3,17 +3,18 @@ rollouts: `harena.training.rollouts.recipes`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from harena.core.errors import HarenaError, ValidationError
-from harena.core.records.worlds import WorldManifest
+from harena.core.records.worlds import TrajectoryOrder, WorldManifest
 from harena.core.worlds import DEFAULT_GOAL
 from harena.training.data.prompts import PromptRow
 from harena.training.environments.worlds import WorldEnvironment, world_reward
 from harena.training.rollouts.trajectory import Candidate, Reward
-from harena.worlds.atif import task_of
+from harena.worlds.atif import task_of, trajectory_of
+from harena.worlds.episodes import kept_episodes
 from harena.worlds.game import Goal, goal_of
 from harena.worlds.known import network_of
 from harena.worlds.network import Network
@@ -35,6 +36,22 @@ def world_row(manifest: WorldManifest, goal: str | None = None) -> dict[str, Any
         "world": manifest.to_dict(),
         "goal": wanted.name,
     }
+
+
+def sampled_rows(manifest: WorldManifest, order: TrajectoryOrder) -> Sequence[Mapping[str, Any]]:
+    """The trajectories of an order, as rows. Raises ValidationError for a goal that cannot be reached there, and where
+    none of the episodes is kept."""
+    network = network_of(manifest)
+    wanted = goal_of(network, order.goal)
+    if shortest_way(network, wanted) is None:
+        raise ValidationError(f"goal: no way leads to {wanted.name}")
+    rows = [trajectory_of(network, manifest, order, episode) for episode in kept_episodes(network, wanted, order)]
+    if not rows:
+        raise ValidationError(
+            f"none of {order.count} episodes of {order.strategy} reached {wanted.name} within {order.max_steps} steps: "
+            "give more steps (max_episode_steps), another agent (world_agent_name), or a smaller world"
+        )
+    return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,7 +88,7 @@ class TrainingWork:
 
     def trajectories(self) -> list[ResolvedReference]:
         """The trajectory data sets."""
-        return [*self.resolved.all_of("config.trajectory_dataset_refs")]
+        return [*self.resolved.trajectories]
 
     def started(self, steps: int, learnt_from: str, **content: Any) -> None:
         """Everything is loaded, and learning begins; `learnt_from`: how many of what."""

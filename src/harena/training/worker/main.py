@@ -2,10 +2,10 @@
 
     python -m harena.training.worker.main FOLDER DESCRIPTOR
 
-It reads FOLDER/plan.json, writes lines (`harena.core.training_lines`) to the descriptor, and keeps everything else
-below FOLDER. Rewards come from sandboxes of a node of its own, inside this process. It ends when its work is done,
-when it is asked to (SIGTERM), and when its node has gone, which the end of its standard input tells it, by whatever
-death.
+It reads FOLDER/plan.json (which may ask for a model of a checkpoint, or for episodes in a world, instead of training),
+writes lines (`harena.core.training_lines`) to the descriptor, and keeps everything else below FOLDER. Rewards come from
+sandboxes of a node of its own, inside this process. It ends when its work is done, when it is asked to (SIGTERM), and
+when its node has gone, which the end of its standard input tells it, by whatever death.
 
 One worker at a time works in a folder: a lock tells. One that was started while an earlier one still dies waits for it.
 """
@@ -29,7 +29,7 @@ from typing import Any
 from harena.core import settings
 from harena.core.errors import HarenaError
 from harena.core.records.training_plans import RLPlan, plan_from_dict
-from harena.core.training_jobs import TrainingEventKind
+from harena.core.training_jobs import EXPORT, PLAY, TrainingEventKind
 from harena.core.training_lines import BEAT, BEAT_SECONDS, WorkerLine, encode_line
 from harena.sdk.portal import shutdown
 from harena.training.requests.references import ResolvedReferences
@@ -124,6 +124,14 @@ async def _trained(folder: Path, plan: Mapping[str, Any], teller: EventWriter) -
     made = plan_from_dict(plan["plan"])
     work = TrainingWork(folder=folder, resolved=ResolvedReferences.from_json(plan["resolved"]), tell=teller.tell)
     # the only way to torch: this module is imported by tests that have none
+    if (checkpoint := plan.get(EXPORT)) is not None:
+        from harena.training.worker.export import export_checkpoint
+
+        return await export_checkpoint(work, made, Path(checkpoint))
+    if (count := plan.get(PLAY)) is not None and isinstance(made, RLPlan):
+        from harena.training.worker.play import play_episodes
+
+        return await play_episodes(work, made, count)
     if isinstance(made, RLPlan):
         from harena.training.worker.rl import train_rl
 
