@@ -1,4 +1,5 @@
-"""A server with two workspaces in a process of its own: what one of them has, and what the other one may ask."""
+"""A server with two workspaces of two organisations in a process of its own: what one of them has, and has published to
+its organisation, and what the other one may ask."""
 
 from __future__ import annotations
 
@@ -154,6 +155,7 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
     job = (await made("/v1/benchmark_jobs", {"name": "theirs", "scenarios": [GOOD]}))["id"]
     query = "kind=dataset&name=theirs&version=1"
     assert (await caller.ask("POST", f"/v1/objects?{query}", data=tar_of(("rows.jsonl", ROWS)))).status == 200
+    assert (await caller.ask("POST", "/v1/objects/dataset/theirs@1/publish")).status == 200  # to its organisation
     image = await caller.ask("POST", "/v1/images?reference=theirs", data=tar_of(("rows.jsonl", ROWS)))
     assert image.status == 200, image
     pull = await caller.ask("POST", "/v1/image_pulls?reference=theirs&refresh=false")
@@ -170,10 +172,12 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
     for path in (f"/v1/benchmark_jobs/{job}", f"/v1/training_jobs/{training}", f"/v1/world_jobs/{played}"):
         while (await caller.ask("GET", f"{path}?wait_seconds=10")).json()["state"] in ("queued", "running"):
             continue
+    blueprint = (await made("/v1/blueprints", {"name": "theirs"}))["id"]
+    assert (await caller.ask("POST", f"/v1/blueprints/{blueprint}/publish")).status == 200
     return {
         "sandboxes": {"sandbox_id": sandbox, "exec_id": begun["exec_id"], "pid": "1"},
         "leases": {"lease_id": (await made("/v1/leases", {"seconds": 600}))["id"]},
-        "blueprints": {"name_or_id": (await made("/v1/blueprints", {"name": "theirs"}))["id"]},
+        "blueprints": {"name_or_id": blueprint},
         **{noun: {"ref": ref} for noun, ref in stored.items()},
         "calibrations": {"calibration": "cal_0123456789abcdef"},  # a node that does not isolate makes none
         "benchmark_jobs": {"job": job},

@@ -40,7 +40,7 @@ async def main(home: Path) -> None:
         store = AccessStore(database := await stack.enter_async_context(access_at_home(home)))
         keys = Keys(store, clock)
         names = sys.argv[2:] or ["team"]
-        tokens = [(await keys.create(name="k", workspace=name, scopes=["admin"]))[0] for name in names]
+        tokens = [(await keys.create(name="k", workspace=name, scopes=["admin", "publish"]))[0] for name in names]
         quotas = Quotas(WorkspaceLimits(), WorkspaceStore(database), clock)
         node = await open_for_server(limits_of=quotas.limits_of)
         stack.push_async_callback(node.close)

@@ -164,7 +164,7 @@ async def test_no_route_waits_for_a_disk_in_the_event_loop(tmp_path: Path) -> No
     """Once for what is loaded and opened at first, then watched."""
     found: set[str] = set()
     async with isolating(tmp_path) as (url, keys), AsyncExitStack() as stack:
-        token, _ = await keys.create(name="k", workspace="team", scopes=["admin"])
+        token, _ = await keys.create(name="k", workspace="team", scopes=["admin", "publish"])
         http = aiohttp.ClientSession(url, headers={"authorization": f"Bearer {token}"})
         caller = Caller(await stack.enter_async_context(http), (str(tmp_path),))
         await everything(caller, stack)

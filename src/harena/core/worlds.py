@@ -14,7 +14,6 @@ from typing import Any, Literal, get_args
 from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.core.mistakes import nearest_key
-from harena.core.training_sources import is_model_path
 
 WorldPreset = Literal["small", "medium", "large", "enterprise"]
 PRESETS: tuple[WorldPreset, ...] = get_args(WorldPreset)
@@ -174,6 +173,9 @@ def order_fields(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _agent_mistakes(order: Mapping[str, Any]) -> Iterator[str]:
+    # few programs need it, and what `import harena` loads is counted
+    from harena.core.training_sources import is_model_path
+
     for name in ("agent_model", "capability"):
         value = order[name]
         if value is not None and (not isinstance(value, str) or not 0 < len(value) <= MOST_REFERENCE):

@@ -345,6 +345,7 @@ def load_for_server() -> None:
         import harena.jobs.benchmark.calibrations
         import harena.node.image_builds
         import harena.node.training_room
+        import harena.node.world_agents
         import harena.scoring.scorers.command
         import harena.scoring.scorers.harbor
         import harena.scoring.scorers.judgement

@@ -41,7 +41,7 @@ class Served:
         self._thread.start()
         self._context = world(home, keyed=True)
         self.world: World = self.do(self._context.__aenter__())
-        self._token, _ = self.do(self.keys.create(name="admin", workspace="default", scopes=["admin"]))
+        self._token, _ = self.do(self.keys.create(name="admin", workspace="default", scopes=["admin", "publish"]))
         self.http = requests.Session()
         self.http.headers["authorization"] = f"Bearer {self._token}"
 

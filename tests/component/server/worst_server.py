@@ -1,5 +1,6 @@
 """A server in a process of its own, whose memory can be measured: prints its URL and a key of each of two workspaces,
-and ends when its standard input does. Given a folder and, where it is no file in there, the URL of its database."""
+which belong to two organisations, and ends when its standard input does. Given a folder and, where it is no file in
+there, the URL of its database."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from server_world import world
 
 from harena.node.node import Node
 from harena.server.keys import Keys
+from harena.store.workspaces import WorkspaceStore
 
 
 async def main(home: Path, store: str | None) -> None:
@@ -24,6 +26,9 @@ async def main(home: Path, store: str | None) -> None:
         keys = made.state.access
         assert isinstance(keys, Keys)
         scopes = ["admin", "publish"]
+        workspaces = WorkspaceStore(await node._parts.database())
+        for name in ("hostile", "other"):
+            await workspaces.set_organization(name, f"{name}-organization")
         tokens = [(await keys.create(name=name, workspace=name, scopes=scopes))[0] for name in ("hostile", "other")]
         print(json.dumps([made.url, *tokens]), flush=True)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads the log

@@ -9,7 +9,7 @@ from pathlib import Path
 import harena.training
 
 ROOM = Path(harena.training.__file__).parent
-WITH_TORCH = {"worker.engine", "worker.rl", "worker.sft", "worker.on_cluster"}
+WITH_TORCH = {"worker.engine", "worker.export", "worker.on_cluster", "worker.play", "worker.rl", "worker.sft"}
 """which make an engine: they are imported in a worker process, and nowhere else"""
 
 
