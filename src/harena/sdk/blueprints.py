@@ -143,8 +143,9 @@ async def _export_archive(name_or_id: str, path: str | os.PathLike[str], *, form
 
 
 async def _get(name_or_id: str) -> Blueprint:
-    """The blueprint with this name or id: your workspace's, else one that was published to its organisation. Raises
-    NotFoundError."""
+    """The blueprint with this name or id: your workspace's, else one that was published to its organisation.
+
+    Raises NotFoundError."""
     checked_text(name_or_id, "the blueprint's name or id")
     operations = await current_portal().operations()
     return await operations.get_blueprint(name_or_id)

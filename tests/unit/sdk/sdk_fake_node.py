@@ -336,7 +336,7 @@ class FakeNode:
         self.blueprints.remove(await self.get_blueprint(name_or_id))
 
     async def list_blueprints(
-        self, *, name: str | None = None, cursor: str | None = None, limit: int = 100
+        self, *, name: str | None = None, organization: bool = False, cursor: str | None = None, limit: int = 100
     ) -> BlueprintsPage:
         shared = ("id", "name", "image", "packages", "requested", "warm", "layer", "created_at", "file_bytes")
         known = [
