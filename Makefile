@@ -84,12 +84,13 @@ test-fuzz: .venv/.for-development ## a million inputs for the parsers of what ca
 	@HARENA_FUZZ_INPUTS=$(FUZZ_INPUTS) HARENA_FUZZ_SEED=$(FUZZ_SEED) \
 		$(PYTHON) -m pytest tests/unit/scoring/test_parser_fuzz.py --durations=0 $(PYTEST_OPTIONS)
 
-test-channels: .venv/.for-tests ## a million messages from importers, templates and inits, and bodies of requests; FUZZ_MESSAGES
+test-channels: .venv/.for-tests ## a million messages from importers, templates and inits, and requests; FUZZ_MESSAGES
 	@HARENA_FUZZ_MESSAGES=$(FUZZ_MESSAGES) $(PYTHON) -m pytest --durations=0 --timeout 0 \
 		tests/unit/runtime/test_hostile_init.py::test_no_message_of_an_init_does_more_than_end_its_sandbox \
 		tests/component/runtime/test_importing.py::test_no_message_of_an_importer_does_more_than_fail \
 		tests/component/runtime/test_hostile_templates.py::test_no_message_of_a_template_ends_the_spawner \
 		tests/escape/test_api_bodies.py::test_bodies_of_a_fuzzer_are_models_or_mistakes \
+		tests/escape/test_api_application.py::test_requests_of_a_fuzzer_leave_nothing_in_the_application \
 		tests/escape/test_api_attacker.py::test_requests_of_a_fuzzer_leave_nothing $(PYTEST_OPTIONS)
 
 test-oldest: .venv/.for-development ## fuzz what reads models against the oldest libraries that pyproject.toml allows

@@ -15,7 +15,7 @@ import string
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import aiohttp
 import pytest
@@ -38,7 +38,7 @@ from harena.testing.conformance_registry import tar_of
 from postgres_server import postgres_server
 
 MESSAGES = int(os.environ.get("HARENA_FUZZ_MESSAGES", "600"))
-"""that the fuzzer sends, 20,000 at most: a connection takes milliseconds for each; see `test_api_bodies.py`"""
+"""that the fuzzer sends, 20,000 at most: a connection takes milliseconds for each; see `test_api_application.py`"""
 MESSAGES = min(MESSAGES, 20_000)
 GIVE_UP_SECONDS = 0.2
 """after which a caller goes away from a route that waits"""
@@ -295,7 +295,23 @@ def body_of(draw: random.Random, path: str, method: str, nonsense: Callable[[ran
     return {**good, **{name: nonsense(draw) for name in draw.sample(fields, min(len(fields), draw.randint(1, 4)))}}
 
 
-async def _fuzzed(caller: Caller, draw: random.Random, mine: dict[str, dict[str, str]]) -> Answer | None:
+class Asks(Protocol):
+    """Who sends requests, over whatever leads to the application."""
+
+    async def ask(
+        self, method: str, path: str, content: Any = None, *, data: bytes | None = None, **headers: str
+    ) -> Answer:
+        """One request."""
+
+
+async def fuzzed(
+    caller: Asks,
+    draw: random.Random,
+    mine: dict[str, dict[str, str]],
+    value_of: Callable[[random.Random], Any] = nonsense,
+) -> Answer | None:
+    """One request of a fuzzer, about what it has made itself or what nobody has; None where it did not wait for an
+    answer, or sent nothing."""
     method, path = draw.choice(ROUTES)
     if path == "/v1/keys/{key_id}" or draw.random() < 0.02:
         method = draw.choice(("PATCH", "OPTIONS", "TRACE", "HEAD", "PUT"))
@@ -314,8 +330,8 @@ async def _fuzzed(caller: Caller, draw: random.Random, mine: dict[str, dict[str,
             with suppress(TimeoutError):
                 return await asyncio.wait_for(caller.ask(method, where, **headers), GIVE_UP_SECONDS)
             return None
-        text = json.dumps(body_of(draw, path, method) if method in ("POST", "PUT") and "requestBody" in DOCUMENT[
-            "paths"][path].get(method.lower(), {}) else None)  # fmt: skip
+        takes_body = method in ("POST", "PUT") and "requestBody" in DOCUMENT["paths"][path].get(method.lower(), {})
+        text = json.dumps(body_of(draw, path, method, value_of) if takes_body else None)
         if draw.random() < 0.1:
             text = text[: draw.randrange(len(text) + 1)]
         return await caller.ask(method, where, data=text.encode(), content_type="application/json", **headers)
@@ -334,7 +350,7 @@ async def test_requests_of_a_fuzzer_leave_nothing(apart: ApiWorld) -> None:
             draw = random.Random(seed)
             for number in range(count):
                 try:
-                    answer = await _fuzzed(caller, draw, mine)
+                    answer = await fuzzed(caller, draw, mine)
                 except (aiohttp.InvalidURL, ValueError):  # it never left this machine
                     continue
                 except aiohttp.ClientError as error:
@@ -348,7 +364,7 @@ async def test_requests_of_a_fuzzer_leave_nothing(apart: ApiWorld) -> None:
             async with asyncio.TaskGroup() as sending:
                 for seed in seeds:
                     sending.create_task(send(seed, count))
-            await _all_ended(caller)
+            await all_ended(caller)
 
         await send_all(range(4), MESSAGES // 16)  # a server keeps some connections to its store
         before = process_state(apart.pid)
@@ -364,7 +380,7 @@ async def test_requests_of_a_fuzzer_leave_nothing(apart: ApiWorld) -> None:
         assert (await caller.ask("GET", "/healthz")).status == 200
 
 
-async def _all_ended(caller: Caller) -> None:
+async def all_ended(caller: Asks) -> None:
     """Sandboxes, jobs and blueprints."""
     while found := (await caller.ask("GET", "/v1/sandboxes?limit=100")).json()["sandboxes"]:
         for sandbox in found:

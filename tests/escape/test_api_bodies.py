@@ -1,8 +1,8 @@
 """Bodies of requests, read in this process by what a server reads them with: from bytes to models, or to mistakes.
 
 A server takes some milliseconds for a request, most of them for its route, its store and its connection:
-`test_api_attacker.py` goes that way with fewer messages. Here HARENA_FUZZ_MESSAGES bodies are read, of all routes that
-take JSON.
+`test_api_application.py` and `test_api_attacker.py` go that way. Here HARENA_FUZZ_MESSAGES bodies are read, of all
+routes that take JSON.
 """
 
 from __future__ import annotations
