@@ -355,6 +355,7 @@ def load_for_server() -> None:
         import harena.scoring.scorers.reference
         import harena.scoring.scorers.text
         import harena.scoring.scorers.weighted
+        import harena.scoring.yaml_nodes
         import harena.store.catalog
         import harena.store.registry
         import harena.store.secrets

@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from harena.core.models import MIB
-from harena.scoring import reading
+from harena.scoring import yaml_nodes
 from harena.scoring.codec import MAX_BYTES
 from harena.scoring.contracts.carry import carried
 from harena.scoring.reading import ScenarioFileError, read_yaml
@@ -16,7 +16,7 @@ from harena.scoring.values import NotationError
 
 def test_texts_of_aliases_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text is as long as it is at each place that names it; a document itself may be longer than the bound."""
-    monkeypatch.setattr(reading, "_MOST_EXPANDED_CHARACTERS", 120_000)
+    monkeypatch.setattr(yaml_nodes, "_MOST_EXPANDED_CHARACTERS", 120_000)
     long = "x" * 10_000
     text = f'a: &a "{long}"\nb: &b [*a, *a, *a]\nc: [*b, *b]\n'
     assert len(read_yaml(text, "a.yaml").content["c"][1]) == 3
@@ -27,7 +27,7 @@ def test_texts_of_aliases_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_merge_keys_copy_a_bounded_number_of_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each mapping of a chain has all names of those before it."""
-    monkeypatch.setattr(reading, "MOST_VALUES", 5000)
+    monkeypatch.setattr(yaml_nodes, "MOST_VALUES", 5000)
 
     def chain(length: int) -> str:
         first = "m0: &m0 {k: 1}\n"

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from harena.core.errors import ValidationError
-from harena.scoring.reading import MOST_DEPTH, _Loader, read_yaml
+from harena.scoring.reading import read_yaml
+from harena.scoring.yaml_nodes import MOST_DEPTH, Loader
 
 
 def _indented(line_break: str) -> str:
@@ -57,14 +58,14 @@ def test_nodes_are_what_the_composer_of_the_library_makes() -> None:
     texts = ["", "a", "- 1\n-\n- ~\n", "? [a, b]\n: {c: d, e}\n", "a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}\n"]
     texts += ["&r [*r, *r]", "a: !!str 1\nb: ! 2\nc: 'x'\nd: |\n  y\n", "%YAML 1.1\n---\n- x: y\n  z: [1, {}]\n...\n"]
     for text in texts:
-        ours = _Loader(text).get_single_node()
-        theirs = super(_Loader, loader := _Loader(text)).get_single_node()
+        ours = Loader(text).get_single_node()
+        theirs = super(Loader, loader := Loader(text)).get_single_node()
         assert _told(ours, set()) == _told(theirs, set()), text
         loader.dispose()
     for text in ("*x", "[&a 1, &a 2]", "a\n---\nb", "[1", "a: b: c", "\x01"):
         with pytest.raises(ValidationError, match="not YAML"):
             read_yaml(text, "a.yaml")
-    assert _Loader("[" * MOST_DEPTH + "]" * MOST_DEPTH).get_single_node() is not None
+    assert Loader("[" * MOST_DEPTH + "]" * MOST_DEPTH).get_single_node() is not None
 
 
 def _told(node: yaml.Node | None, above: set[int]) -> object:

@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from harena.core import outside_json
-from harena.scoring import reading
+from harena.scoring import yaml_nodes
 from harena.scoring.formats import import_scenarios, pickled_text, rows
 from harena.scoring.load import load_scenarios
-from harena.scoring.reading import MOST_MISTAKES, ScenarioFileError, _Loader
+from harena.scoring.reading import MOST_MISTAKES, ScenarioFileError
+from harena.scoring.yaml_nodes import Loader
 
 MANY = "[" + "{}," * 500 + "{}]"
 SAYS = "holds more than 300 values"
@@ -29,7 +30,7 @@ LCB = {"question_content": "q", "question_id": "1", "starter_code": "", "public_
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """One text may hold 300 values."""
     monkeypatch.setattr(outside_json, "MOST_VALUES", 300)
-    monkeypatch.setattr(_Loader, "most_nodes", 300)
+    monkeypatch.setattr(Loader, "most_nodes", 300)
 
 
 def packed(text: str) -> str:
@@ -179,7 +180,7 @@ def test_lines_of_a_large_text_are_not_looked_for(tmp_path: Path, monkeypatch: p
     """To find them takes a hundred times as long as to read it; in a small one they are told."""
     (tmp_path / "a.json").write_text('[\n{"id": "a"},\n{"id": "b"}\n]')
     assert {one.line for one in refused(tmp_path / "a.json").mistakes} == {2, 3}
-    monkeypatch.setattr(reading, "_MOST_PLACED_NODES", 3)
+    monkeypatch.setattr(yaml_nodes, "_MOST_PLACED_NODES", 3)
     assert {one.line for one in refused(tmp_path / "a.json").mistakes} == {None}
 
 
