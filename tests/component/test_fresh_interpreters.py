@@ -111,14 +111,11 @@ MODELS = (
     "import sys\n"
     "from harena.node import parts\n"
     "parts.{load}()\n"
-    "from pydantic import BaseModel\n"
-    "from harena.jobs.models import JobRequest\n"
-    "from harena.scoring.bounds import StrictShape\n"
     "from harena.scoring.contracts.parts import Strict\n"
     "def below(base):\n"
     "    for model in base.__subclasses__():\n"
     "        yield from (model, *below(model))\n"
-    "models = {{JobRequest, *below(StrictShape), *below(Strict)}}\n"
+    "models = {{*below(Strict)}}\n"
     "built = {{model.__name__ for model in models if model.__pydantic_complete__}}\n"
 )
 

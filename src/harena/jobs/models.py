@@ -52,7 +52,7 @@ RetryOn = Literal[
 class JobConfig(StrictShape):
     """How a job runs."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     concurrency: int = Field(default=8, ge=1, le=1000)
     """runs at one time, at most; the machine may allow fewer"""
@@ -98,7 +98,7 @@ class JobConfig(StrictShape):
 class JobWebhook(StrictShape):
     """Where a job's end is told."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     url: str = Field(min_length=1, max_length=2048)
     """http or https"""
@@ -126,7 +126,7 @@ class JobWebhook(StrictShape):
 class JobRequest(BaseModel):
     """A benchmark job as it is asked for."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
 
     name: str = Field(min_length=1, max_length=200)
     scenarios: str | Path | list[Any] | dict[str, Any] | RowsFile
@@ -177,7 +177,7 @@ class JobRequest(BaseModel):
 class ScoreRequest(StrictShape):
     """One scenario to be scored now, without a job."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     scenario: Annotated[dict[str, Any], AtMost(1000)]
     """a row as in a scenario file"""

@@ -366,13 +366,10 @@ def load_for_server() -> None:
         import harena.training.requests.stored_scorings
         import harena.worlds.jobs
         import harena.worlds.manifests  # noqa: F401
-        from harena.jobs.models import JobRequest
-        from harena.scoring.bounds import StrictShape, build_models
+        from harena.scoring.bounds import build_models
         from harena.scoring.contracts.parts import Strict
 
-        for base in (StrictShape, Strict):
-            build_models(base)
-        JobRequest.model_rebuild()
+        build_models(Strict)
 
 
 def _load_jobs() -> None:
