@@ -259,6 +259,7 @@ def list_jobs(
         "benchmark jobs",
         ("id", "name", "state", "created (UTC)", "done", "passed", "infra", "invalid"),
         rows,
+        none="`harena benchmark run --scenarios FILE` starts one",
     )
 
 

@@ -98,10 +98,15 @@ def write_list(
     title: str,
     header: Sequence[str],
     rows: Iterable[Sequence[object]],
+    *,
+    none: str = "",
 ) -> None:
-    """Write a list: the `rows` as a table, or the whole `entries` in one of the other formats."""
+    """Write a list: the `rows` as a table, or the whole `entries` in one of the other formats. `none`: what to do where
+    there are none, said beside an empty table."""
     if form is Format.TABLE:
         write_table(title, header, rows)
+        if none and not entries:
+            sys.stderr.write(f"no {title}: {none}\n")
     elif form is Format.JSON:
         write_json(entries)
     elif form is Format.JSONL:

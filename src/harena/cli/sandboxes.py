@@ -54,7 +54,9 @@ def list_sandboxes(
         )
         for entry in entries
     ]
-    write_list(form, entries, "sandboxes", ("id", "status", "image", "tags", "created (UTC)", "reason"), rows)
+    header = ("id", "status", "image", "tags", "created (UTC)", "reason")
+    none = "`harena.Sandbox.run()` makes one where HARENA_BASE_URL names this server; --all lists ended ones, too"
+    write_list(form, entries, "sandboxes", header, rows, none=none)
 
 
 @app.command("exec", context_settings=WORDS_OF_ITS_OWN)

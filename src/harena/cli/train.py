@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -166,7 +167,9 @@ def list_jobs(
         )
         for job in jobs
     ]
-    write_list(form, jobs, "training jobs", ("id", "name", "type", "state", "created (UTC)", "step", "newest"), rows)
+    header = ("id", "name", "type", "state", "created (UTC)", "step", "newest")
+    none = "`harena train rl --model MODEL --dataset FILE` starts one, and --plan says before what it would do"
+    write_list(form, jobs, "training jobs", header, rows, none=none)
 
 
 @app.command()
@@ -230,12 +233,16 @@ def plot(
             autocompletion=completion.training_job,
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="A .svg, .png or .pdf file.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="A .svg, .png or .pdf file; without it JOB.svg, here."),
+    ] = None,
     title: Annotated[str, typer.Option(help="What is written above.")] = "",
 ) -> None:
     """Draw the metrics of jobs: a panel for each question, a line for each job."""
-    face.load().training_jobs.plot(jobs, output, title=title)
-    sys.stdout.write(f"{printable(str(output))}\n")
+    place = output or Path(f"{re.sub(r'[^A-Za-z0-9_]+', '-', jobs[0])[:100].strip('-') or 'curves'}.svg")
+    face.load().training_jobs.plot(jobs, place, title=title)
+    sys.stdout.write(f"{printable(str(place))}\n")
 
 
 @app.command()

@@ -57,10 +57,9 @@ LEAST_MUTANTS = 3
 """number of mutants that must have been scored before a fault says that none was noticed"""
 REORDERED_RUNS = 2
 """runs of a right answer under the same tests in the opposite order"""
-OUTLASTING_SECONDS = 1.0
-"""time of a forgery that waits for its end, where nothing but the candidate is loaded meanwhile"""
-_LOADED_ALONE = frozenset({"tests", "reference", "stdio", "numeric"})
-"""contracts under which a forgery begins at once: no test suite of a size that nobody knows is imported before it"""
+OUTLASTING_SECONDS = {"tests": 1.0, "reference": 1.0, "stdio": 1.0, "numeric": 1.0, "command": 2.0}
+"""contract -> processor time of a forgery that waits for its end. What it tries, it tries at once; under a command a
+test suite is loaded before it. Under other contracts it has all the time that a run has"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +109,7 @@ class Subject:
         for mutant in mutants(self.right[0]) if self.right else ():
             yield Trial("mutant", mutant.name, mutant.candidate)
         for forgery in applicable(self.scenario):
-            ends_soon = forgery.outlasts and target.contract in _LOADED_ALONE
-            seconds = OUTLASTING_SECONDS if ends_soon else None
+            seconds = OUTLASTING_SECONDS.get(target.contract) if forgery.outlasts else None
             yield Trial("forgery", forgery.name, rendered(forgery, target), seconds=seconds)
         yield from self._trials_of_audits()
 

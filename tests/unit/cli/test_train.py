@@ -340,3 +340,5 @@ def test_watching_and_plotting(
     assert "cancel" not in {call[0] for call in training.calls}
     assert harena("train", "plot", "a", "b", "-o", str(tmp_path / "c.svg")) == 0
     assert training.calls[-1][:2] == ("plot", ["a", "b"])
+    assert harena("train", "plot", "a/b c", "d") == 0
+    assert capsys.readouterr().out.endswith("\na-b-c.svg\n")

@@ -389,4 +389,7 @@ def test_forgeries_that_wait_for_their_end_get_a_second(own: float | None, given
     assert {seconds for name, seconds in times.items() if name not in waiting} == {own}
     suite = {"type": "command", "command": ["python", "test_it.py"], "files": {"test_it.py": "import solution"}}
     beside = Calibration(load_scenarios([{"id": "one", "candidate": "x = 1\n", "scoring": suite}]), gold_runs=2)
-    assert {row["limits"].timeout_seconds for row in beside.rows} == {None}
+    assert {row["limits"].timeout_seconds for row in beside.rows} == {None, 2.0}
+    verifier = {"type": "python", "source": "def score(run):\n    return 1.0\n"}
+    other = Calibration(load_scenarios([{"id": "one", "candidate": "x = 1\n", "scoring": verifier}]), gold_runs=2)
+    assert {row["limits"].timeout_seconds for row in other.rows} == {None}
