@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from harena.core.checked import checked_text
 from harena.core.errors import ValidationError
 from harena.core.records.record import Record
-from harena.sdk.parquet_rows import ENDING, parquet_rows
 
 ScenarioInput = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]
 
@@ -33,8 +32,11 @@ def plain_input(
 
 def _opened(source: object) -> object:
     """The rows of a Parquet file; every other source as it is."""
-    is_parquet = isinstance(source, str | os.PathLike) and os.fspath(source).endswith(ENDING)
-    return parquet_rows(cast("str", source)) if is_parquet else source
+    if not isinstance(source, str | os.PathLike) or not os.fspath(source).endswith(".parquet"):
+        return source
+    from harena.sdk.parquet_rows import parquet_rows  # few data sets are: what `import harena` loads is counted
+
+    return parquet_rows(os.fspath(source))
 
 
 def plain_sources(
