@@ -76,6 +76,15 @@ test('a process is killed, and says so', async () => {
   expect((await other.result()).returncode).toBe(-15);
 });
 
+test('it tells what it uses, and what its commands printed', async () => {
+  await using sandbox = await harena.sandboxes.create();
+  await sandbox.exec(['python3', '-c', 'print(6 * 7); raise SystemExit(3)']);
+  const [command] = await sandbox.outputs();
+  expect([command?.command, command?.outcome, command?.returncode, command?.stdout]).toEqual(
+    ['python3 -c print(6 * 7); raise SystemExit(3)', 'exited', 3, '42\n']);
+  expect((await sandbox.usage()).memoryBytes).toBeGreaterThan(0);
+});
+
 test('a signal ends a command, and its caller gets the reason', async () => {
   await using sandbox = await harena.sandboxes.create();
   const controller = new AbortController();
