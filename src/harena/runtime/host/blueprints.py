@@ -2,7 +2,8 @@
 
     blueprints/<name>@<version>.json               the default workspace's
     blueprints/<workspace>/<name>@<version>.json   those of another one
-    blueprints/.organizations/<name>/...           those that workspaces have published to it, as links to their files
+    blueprints/.organizations/<name>/...           those that workspaces have published to it, as links to their files,
+                                                   and in `.<name>.owner` whose a name is
 
 The contents of its files lie beside it in `.<id>.files`, see `harena.runtime.host.blueprint_files`. A file is written
 beside and linked into place: whole or not there. None is changed, but that a record of earlier versions, which holds
@@ -16,6 +17,7 @@ blueprint is created, by `harena.runtime.host.layers`; what is installed is shar
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import keyword
 import os
@@ -26,7 +28,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -78,6 +80,9 @@ _FILE = re.compile(rf"({_NAME.pattern})@(\d+)\.json")
 _ID_PREFIX = "bp_"
 _CONTENTS = ".{}.files"
 _ORGANIZATIONS = ".organizations"
+_OWNER = ".{}.owner"
+"""file of an organisation's folder: the workspace that has published this name, which is nobody else's there"""
+_LOCK = ".lock"
 _LEDGER = ".layers.json"
 """file of a workspace's folder: the layers that it has brought to the disk"""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -231,9 +236,7 @@ class Blueprints(BlueprintSource):
 
         Raises NotFoundError, ValidationError for a built-in blueprint, PlatformError.
         """
-        deleted = await _in_thread(workspace, self._delete, workspace, name_or_id)
-        await _in_thread(workspace, self._take_back, {*deleted})
-        return deleted
+        return await _in_thread(workspace, self._delete, workspace, name_or_id)
 
     async def published(self, workspace: str, name_or_id: str) -> Blueprint | None:
         """A blueprint that was published to the organisation of the workspace; None = there is none. Raises
@@ -244,9 +247,10 @@ class Blueprints(BlueprintSource):
         return await _in_thread(workspace, self._found_in, root, name_or_id)
 
     async def publish(self, workspace: str, name_or_id: str) -> Blueprint:
-        """Show the newest version of a name, or the one with this id, to the workspace's organisation. Raises
-        NotFoundError, PlatformError, and ValidationError for one that is built in or is made of an image, which other
-        workspaces do not have, and where another workspace has published a blueprint of this name."""
+        """Show the newest version of a name, or the one with this id, to the workspace's organisation, and to no other
+        one any more. Raises NotFoundError, PlatformError, and ValidationError for one that is built in or is made of an
+        image, which other workspaces do not have, and where another workspace has published a blueprint of this
+        name."""
         blueprint = await _in_thread(workspace, self.find, workspace, name_or_id)
         if blueprint.name in BUILT_IN:
             raise ValidationError(f"blueprint {blueprint.name!r} is built in: everybody has it")
@@ -257,69 +261,96 @@ class Blueprints(BlueprintSource):
             )
         assert self.organization_of is not None, "a node knows organisations"
         organization = await self.organization_of(workspace)
-        await _in_thread(workspace, self._publish, workspace, organization, blueprint)
-        return blueprint
+        made = await _in_thread(workspace, self._publish, workspace, organization, blueprint.id)
+        await _in_thread(workspace, self._take_back, workspace, made.name, {made.id}, but=organization)
+        return made
 
     async def withdraw(self, workspace: str, name_or_id: str) -> Blueprint:
         """Show every version of a name, or the one with this id, to its own workspace alone. Raises NotFoundError,
         PlatformError."""
-        blueprint = await _in_thread(workspace, self.find, workspace, name_or_id)
-        ids = {blueprint.id}
-        if name_or_id == blueprint.name:
-            ids = await _in_thread(workspace, self._ids_of, self._root_of(workspace), blueprint.name)
-        await _in_thread(workspace, self._take_back, ids)
-        return blueprint
+        return await _in_thread(workspace, self._withdraw, workspace, name_or_id)
 
-    def _publish(self, workspace: str, organization: str, blueprint: Blueprint) -> None:
+    def _publish(self, workspace: str, organization: str, blueprint_id: str) -> Blueprint:
+        blueprint = self.find(workspace, blueprint_id)
         own, root = self._root_of(workspace), self._root_of_organization(organization)
-        mine, shown = self._ids_of(own, blueprint.name), self._ids_of(root, blueprint.name)
-        place = self._places[own, blueprint.id]
-        contents = _contents_of(own, blueprint.id)
-        try:
-            if shown <= mine:
-                private_folder(root.parent)
-                private_folder(root)
-                for path in (
-                    *([contents] if blueprint.files else []),
+        place, name = self._places[own, blueprint.id], blueprint.name
+        shown = root / place.name
+        with _alone_in(root):
+            there = self._ids_of(root, name)
+            owner = _owner_of(root, name)
+            if there and (owner != workspace if owner is not None else not there <= self._ids_of(own, name)):
+                raise ValidationError(
+                    f"another workspace of the organisation has published a blueprint {name!r}: publish this one under "
+                    "another name",
+                    reason=VERSION_TAKEN,
+                )
+            if shown.exists() and (before := self._mark(shown).id) != blueprint.id:  # of a name that was made anew
+                self._remove(shown, before)
+            try:
+                _replace(root / _OWNER.format(name), workspace)
+                for path in (  # a record is there when its contents are
+                    *([_contents_of(own, blueprint.id)] if blueprint.files else []),
                     place,
-                ):  # a record is there when its contents are
+                ):
                     with suppress(FileExistsError):
                         os.link(path, root / path.name)
-                shown = {self._mark(root / place.name).id}
-        except OSError as error:
-            message = f"blueprint {blueprint.name} cannot be published in {root}: {error}"
-            raise PlatformError(message, step="write blueprint") from error
-        if not shown <= mine:
-            raise ValidationError(
-                f"another workspace of the organisation has published a blueprint {blueprint.name!r}: publish this one "
-                "under another name",
-                reason=VERSION_TAKEN,
-            )
+                if self._mark(place).id == blueprint.id:
+                    self._mark(shown)
+                    return blueprint
+            except (FileNotFoundError, NotFoundError):  # another process has removed it meanwhile
+                pass
+            except OSError as error:
+                message = f"blueprint {name} cannot be published in {root}: {error}"
+                raise PlatformError(message, step="write blueprint") from error
+            self._remove(shown, blueprint.id)
+        raise _removed_just_now(place)
 
-    def _take_back(self, ids: Set[str]) -> None:
-        """Unlink what organisations have been shown of these blueprints."""
-        if not ids:
-            return
+    def _withdraw(self, workspace: str, name_or_id: str) -> Blueprint:
+        blueprint = self.find(workspace, name_or_id)
+        self._take_back(workspace, blueprint.name, None if name_or_id == blueprint.name else {blueprint.id})
+        return blueprint
+
+    def _take_back(self, workspace: str, name: str, ids: Set[str] | None = None, *, but: str | None = None) -> None:
+        """Unlink what organisations, `but` this one, have been shown of the workspace's blueprints of a name; `ids`:
+        only these."""
         for root in (self._root / _ORGANIZATIONS).glob("*"):
-            for name, version in [*_versions(root)]:
-                if (found := self._mark(path := _path(root, name, version)).id) in ids:
-                    self._remove(path, found)
+            if root.name == but or all(known != name for known, _ in _versions(root)):
+                continue
+            with _alone_in(root):
+                owner = _owner_of(root, name)
+                mine = self._ids_of(self._root_of(workspace), name) if owner is None else frozenset[str]()
+                stays = False
+                for path, found in [*self._found(root, name)]:
+                    if (owner == workspace or found in mine) and (ids is None or found in ids):
+                        self._remove(path, found)
+                    else:
+                        stays = True
+                if not stays:
+                    (root / _OWNER.format(name)).unlink(missing_ok=True)
 
     def _ids_of(self, root: Path, name: str) -> set[str]:
-        return {self._mark(_path(root, name, version)).id for known, version in _versions(root) if known == name}
+        return {blueprint_id for _, blueprint_id in self._found(root, name)}
+
+    def _found(self, root: Path, name: str | None = None) -> Iterator[tuple[Path, str]]:
+        """(record, its id) of each version, of one name or of all; without what somebody else removes meanwhile."""
+        for known, version in [*_versions(root)]:
+            if name in (None, known):
+                path = _path(root, known, version)
+                with suppress(NotFoundError):
+                    yield path, self._mark(path).id
 
     def _delete(self, workspace: str, name_or_id: str) -> list[str]:
         blueprint = self.find(workspace, name_or_id)
         if blueprint.name in BUILT_IN:
             raise ValidationError(f"blueprint {blueprint.name!r} is built in and cannot be removed")
-        root = self._root_of(workspace)
-        deleted = []
-        for name, version in [*_versions(root)]:
-            path = _path(root, name, version)
-            if name == blueprint.name and name_or_id in (name, found := self._mark(path).id):
-                self._remove(path, found)
-                deleted.append(found)
-        return deleted
+        root, name = self._root_of(workspace), blueprint.name
+        going = {found: path for path, found in self._found(root, name) if name_or_id in (name, found)}
+        # first: what is shown of a record that is gone nobody could withdraw
+        self._take_back(workspace, name, {*going})
+        for blueprint_id, path in going.items():
+            self._remove(path, blueprint_id)
+        self._take_back(workspace, name, {*going})  # another process may have published it in between
+        return [*going]
 
     def _remove(self, path: Path, blueprint_id: str) -> None:
         root, contents = path.parent, _contents_of(path.parent, blueprint_id)
@@ -365,25 +396,28 @@ class Blueprints(BlueprintSource):
     ) -> BlueprintsPage:
         versions = sorted(_versions(root))
         listed = [*dict(versions).items()] if asked is None else [one for one in versions if one[0] == asked]
-        found: list[tuple[_Mark, Path | Blueprint]] = [
-            (self._mark(place), place) for place in (_path(root, name, version) for name, version in listed)
-        ]
+        found: list[tuple[_Mark, Path | Blueprint]] = []
+        for place in (_path(root, name, version) for name, version in listed):
+            with suppress(NotFoundError):  # somebody else has removed it just now
+                found.append((self._mark(place), place))
         found += [
             (_Mark((0, 0), built_in.id, _EPOCH), built_in) for built_in in always if asked in (None, built_in.name)
         ]
         found.sort(key=lambda entry: entry[0].place_in_list)
         behind = [entry for entry in found if before is None or entry[0].is_behind(*before)]
         page: list[BlueprintSummary] = []
-        room = PageRoom()
+        room, looked_at = PageRoom(), 0
         for _, entry in behind[:limit]:
-            summary = _summary(self._load(entry) if isinstance(entry, Path) else entry)
-            if not room.takes(len(json.dumps(asdict(summary), default=str))):
-                break
-            page.append(summary)
+            with suppress(NotFoundError):
+                summary = _summary(self._load(entry) if isinstance(entry, Path) else entry)
+                if not room.takes(len(json.dumps(asdict(summary), default=str))):
+                    break
+                page.append(summary)
+            looked_at += 1
         self._forget_others(root, {_path(root, name, version) for name, version in versions})
-        if len(page) == len(behind):
+        if looked_at == len(behind):
             return BlueprintsPage(page, None)
-        last = behind[len(page) - 1][0]
+        last = behind[looked_at - 1][0]
         return BlueprintsPage(page, moment_cursor(last.created_at, last.id))
 
     def _mark(self, path: Path) -> _Mark:
@@ -393,9 +427,11 @@ class Blueprints(BlueprintSource):
                 return mark
         except OSError as error:
             raise _removed_just_now(path) from error
-        self._load(path)
-        if (mark := self._marks[path.parent].get(path)) is None:  # another thread has removed it
-            raise _removed_just_now(path)
+        found = self._load(path)
+        # another thread that lists this folder may have dropped it, or have seen it go: what was read says it all
+        marks = self._marks.setdefault(path.parent, {})
+        if (mark := marks.get(path)) is None or mark.id != found.id:
+            mark = marks[path] = _mark_of(path, found)
         return mark
 
     def _forget_others(self, root: Path, there: set[Path]) -> None:
@@ -433,11 +469,15 @@ class Blueprints(BlueprintSource):
                 if (blueprint := self._load(place)).id == name_or_id:
                     return blueprint
         if name_or_id.startswith(_ID_PREFIX):
-            for name, version in [*_versions(root)]:
-                if self._mark(path := _path(root, name, version)).id == name_or_id:
-                    return self._load(path)
-        elif mine := [version for name, version in _versions(root) if name == name_or_id]:
-            return self._load(_path(root, name_or_id, max(mine)))
+            for path, found in self._found(root):
+                if found == name_or_id:
+                    with suppress(NotFoundError):
+                        self._places[root, found] = path
+                        return self._load(path)
+            return None
+        for version in sorted((version for name, version in _versions(root) if name == name_or_id), reverse=True):
+            with suppress(NotFoundError):
+                return self._load(_path(root, name_or_id, version))
         return None
 
     def _root_of_organization(self, organization: str) -> Path:
@@ -555,6 +595,31 @@ class Blueprints(BlueprintSource):
             draft.unlink(missing_ok=True)
         place = _path(root, blueprint.name, version)
         self._keep_loaded(place, stamp, len(written), self._from_json(root, written))
+
+
+@contextmanager
+def _alone_in(root: Path) -> Iterator[None]:
+    """Nobody else, of this process or another one, changes what an organisation is shown. Raises PlatformError."""
+    try:
+        private_folder(root)
+        lock = os.open(root / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise PlatformError(f"{root} cannot be locked: {error}", step="write blueprint") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _owner_of(root: Path, name: str) -> str | None:
+    """The workspace that has published a name; None = it is not noted."""
+    try:
+        return (root / _OWNER.format(name)).read_text()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise PlatformError(f"{root / _OWNER.format(name)} cannot be read: {error}", step="read blueprint") from error
 
 
 def _is_of_default_image(blueprint: Blueprint) -> bool:
@@ -724,6 +789,13 @@ def _replace(path: Path, text: str) -> None:
     with open(draft, "w", opener=private_opener) as file:
         file.write(text)
     draft.replace(path)
+
+
+def _mark_of(path: Path, blueprint: Blueprint) -> _Mark:
+    try:
+        return _Mark(_stamp(path), blueprint.id, blueprint.created_at or _EPOCH)
+    except OSError as error:
+        raise _removed_just_now(path) from error
 
 
 def _contents_of(root: Path, blueprint_id: str) -> Path:
