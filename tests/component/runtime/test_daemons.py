@@ -124,6 +124,17 @@ async def test_a_sandbox_that_is_asked_for_otherwise_is_tried() -> None:
         assert len(runtime.created) == created
 
 
+async def test_a_workspace_does_not_fail_for_another_one() -> None:
+    """A published blueprint's daemons may lack a secret in one workspace: others try, and read none of its words."""
+    blueprint = OneBlueprint([{"name": "db", "command": ["sleep", "1000"], "ready": ["false"], "ready_seconds": 5}])
+    runtime = FakeRuntime()
+    sandboxes = Sandboxes(runtime, blueprint, FakeClock())
+    for workspace, created in (("a", 1), ("a", 1), ("b", 2), ("b", 2)):
+        with pytest.raises(SandboxFailedError, match="it was not ready in 5 s"):
+            await sandboxes.create(workspace, SPEC)
+        assert len(runtime.created) == created
+
+
 @pytest.mark.parametrize(
     ("daemons", "told"),
     [

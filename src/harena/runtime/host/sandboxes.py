@@ -292,8 +292,8 @@ class Sandboxes:
         self._limits_of = limits_of
         self._waits = waits
         self._check_network = check_network
-        self._never_ready: dict[str, _NeverReady] = {}
-        """id of a blueprint -> the latest sandbox of it whose daemons were not ready"""
+        self._never_ready: dict[tuple[str, str], _NeverReady] = {}
+        """(workspace, id of a blueprint) -> its latest sandbox whose daemons were not ready"""
         self._waiting: deque[asyncio.Future[None]] = deque()
         """creations that wait for the end of a sandbox"""
         self._living: dict[str, SandboxRecord] = {}
@@ -425,10 +425,11 @@ class Sandboxes:
 
     async def _with_daemons(self, workspace: str, spec: SandboxSpec, blueprint: Blueprint) -> SandboxPort:
         """A sandbox whose daemons are ready. One that is asked for as another one was, whose daemons were not, is not
-        tried for as long as that took, a minute at most: runs of a job would each wait for it."""
+        tried for as long as that took, a minute at most: runs of a job would each wait for it. Another workspace has
+        other secrets, and neither fails for this one nor is told what its daemons said."""
         began = self._clock.now()
         asked = replace(spec, tags=(), annotations={})
-        never = self._never_ready.get(blueprint.id)
+        never = self._never_ready.get((workspace, blueprint.id))
         if never is not None and began < never.until and asked == never.asked:
             left = never.until - began
             raise PlatformError(f"{never.said} (the next attempt is possible in {left:.0f} s)", step="daemons")
@@ -441,7 +442,7 @@ class Sandboxes:
                 now = self._clock.now()
                 kept = {key: each for key, each in self._never_ready.items() if each.until > now}
                 never = _NeverReady(asked, now + min(60.0, now - began), str(error))
-                self._never_ready = {**kept, blueprint.id: never}
+                self._never_ready = {**kept, (workspace, blueprint.id): never}
             await asyncio.shield(asyncio.ensure_future(port.destroy()))
             raise
         return port
