@@ -38,6 +38,11 @@ IN_USE = "IN_USE"
 """reason of an error: jobs that have not ended refer to this version"""
 VERSION_TAKEN = "VERSION_TAKEN"
 """reason of an error: this version is published with other content"""
+MODELS: tuple[ObjectKind, ObjectKind] = ("model", "checkpoint")
+"""kinds that the name of a model can be of"""
+Among = Literal["own", "published"]
+EVERYWHERE: tuple[Among, Among] = ("own", "published")
+"""where an object is looked for: its workspace's own come first"""
 
 
 def checked_kind(kind: object) -> ObjectKind:
@@ -152,9 +157,12 @@ class RegistryStorePort(Protocol):
     async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectUsers:
         """The training jobs that have not ended and refer to it; it is removed where there are none."""
 
-    async def publish(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
-        """The workspace's version, which its organisation sees from now on. None = the workspace has no such version,
-        or another workspace has published one to the organisation under this name."""
+    async def publish(
+        self, workspace: str, kind: ObjectKind, name: str, version: str
+    ) -> ObjectVersion | ObjectUsers | None:
+        """The workspace's version, which its organisation sees from now on, and no other one; or the training jobs of
+        others that have not ended and refer to it in the organisation that has seen it until now. None = the workspace
+        has no such version, or another workspace has published some version of this name to the organisation."""
 
     async def withdraw(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectUsers:
         """The training jobs of other workspaces that have not ended and refer to it; where there are none, its own

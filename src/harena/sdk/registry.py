@@ -46,7 +46,7 @@ async def _push(
 async def _publish(kind: ObjectKind, ref: str) -> StoredObject:
     """Show the version NAME@VERSION to all workspaces of your organisation; a key needs the scope `publish` for it.
     Raises NotFoundError, and ValidationError (reason VERSION_TAKEN) where another workspace has published that name
-    there."""
+    there, or (IN_USE) while jobs of others use it in another organisation."""
     operations = await current_portal().operations()
     return await operations.publish_object(checked_kind(kind), checked_text(ref, "ref"))
 

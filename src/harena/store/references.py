@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Table, false, select, tuple_, 
 from harena.core.catalog import parse_reference
 from harena.core.errors import NotFoundError
 from harena.store.tables import catalog, objects
+from harena.store.workspaces import organization_of
 
 DELETED = ""
 """the digest of a catalogue's version that was deleted and is the newest of its name"""
@@ -46,8 +47,8 @@ def hold_objects(
     connection: Connection, workspace: str, resolved: Sequence[Mapping[str, Any]], *, since: str = WHILE_ACCEPTED
 ) -> None:
     """Lock the published objects that a training job uses, with the content that it was accepted with. Call it when the
-    job was inserted or queued again. Raises NotFoundError for those that were deleted; `since`: when that can have
-    been."""
+    job was inserted or queued again. Raises NotFoundError for those that were deleted or are not shown to the workspace
+    any more; `since`: when that can have been."""
     columns = ("kind", "name", "version", "digest")
     # a folder has no version, and a model that is not harena's has a slash
     kept = [ref for ref in resolved if ref["version"] is not None and "/" not in ref["name"]]
@@ -57,8 +58,10 @@ def hold_objects(
             for ref in kept
             if ref.get("organization") == organization
         }
-        theirs = objects.c.workspace == workspace if organization is None else objects.c.organization == organization
-        there = _held(connection, objects, columns, (theirs,), wanted, key_share=True)
+        theirs = [objects.c.workspace == workspace]
+        if organization is not None:  # the workspace can have moved to another one since
+            theirs = [objects.c.organization == organization, organization_of(workspace) == organization]
+        there = _held(connection, objects, columns, theirs, wanted, key_share=True)
         for kind in sorted({key[0] for key in wanted}):
             _check(kind, [ref for key, ref in wanted.items() if key[0] == kind and key not in there], since)
 

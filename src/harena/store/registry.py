@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, select, update
-from sqlalchemy.exc import IntegrityError
 
 from harena.core.file_trees import BLOCK_BYTES
 from harena.core.pages import PageRows
-from harena.core.registry import NewObject, ObjectKind, ObjectUsers, ObjectVersion
+from harena.core.registry import MODELS, NewObject, ObjectKind, ObjectUsers, ObjectVersion
 from harena.core.training_jobs import OPEN_STATES
 from harena.store.database import Database, insert_new
 from harena.store.pages import read_page
@@ -68,18 +67,25 @@ class RegistryStore:
 
         return await self._database.run(removed)
 
-    async def publish(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
-        """Show a version to the workspace's organisation, and give its row; None = it may not be, or is not there."""
+    async def publish(
+        self, workspace: str, kind: ObjectKind, name: str, version: str
+    ) -> ObjectVersion | ObjectUsers | None:
+        """Show a version to the workspace's organisation, and give its row; None = it may not be, or is not there. One
+        that another organisation sees moves, unless jobs of others there refer to it: gives those jobs."""
         this = _of(workspace, kind, name, version)
 
-        def published(connection: Connection) -> ObjectVersion | None:
-            connection.execute(become_writer(objects))
-            shown = update(objects).where(*this).values(organization=organization_of(workspace))
-            try:
-                with connection.begin_nested():
-                    connection.execute(shown)
-            except IntegrityError:  # another workspace has published this name there
+        def published(connection: Connection) -> ObjectVersion | ObjectUsers | None:
+            users = _users(connection, workspace, kind, name, version)
+            organization = str(connection.scalar(select(organization_of(workspace))))
+            before = connection.scalar(select(objects.c.organization).where(*this))
+            if before not in (None, organization) and users.others:
+                return ObjectUsers(others=users.others)
+            _alone(connection, organization)
+            of_name = (objects.c.organization == organization, objects.c.name == name)
+            of_others = (*of_name, objects.c.kind.in_(_one_namespace(kind)), objects.c.workspace != workspace)
+            if connection.scalar(select(func.count()).where(*of_others)):
                 return None
+            connection.execute(update(objects).where(*this).values(organization=organization))
             row = connection.execute(select(objects).where(*this)).mappings().first()
             return None if row is None else record_of(ObjectVersion, row)
 
@@ -129,6 +135,19 @@ class RegistryStore:
         return await self._database.read(
             lambda connection: [record_of(ObjectVersion, row) for row in connection.execute(statement).mappings()]
         )
+
+
+def _one_namespace(kind: ObjectKind) -> tuple[ObjectKind, ...]:
+    """The kinds whose names must not mean different things: a job's model is a model or a checkpoint."""
+    return MODELS if kind in MODELS else (kind,)
+
+
+def _alone(connection: Connection, organization: str) -> None:
+    """Wait until nobody else publishes to the organisation: of two who publish versions of one name, one must see the
+    other's. SQLite has one writer at a time."""
+    if connection.dialect.name == "postgresql":
+        key = func.hashtextextended(f"harena objects of {organization}", 0)
+        connection.execute(select(func.pg_advisory_xact_lock(key)))
 
 
 def _users(connection: Connection, workspace: str, kind: str, name: str, version: str) -> ObjectUsers:

@@ -93,7 +93,7 @@ class RegistryStoreConformance:
                 for name, stores in zip(names, (store, other, store), strict=True)
             )
         )
-        (shown,) = [found for found in made if found is not None]
+        (shown,) = [found for found in made if isinstance(found, ObjectVersion)]
         assert shown.organization == await store.organization("z") == "default"
         found = await other.find("z", "dataset", "a", "1", published=True)
         assert found == shown
@@ -104,3 +104,17 @@ class RegistryStoreConformance:
         assert await store.publish("z", "dataset", "a", "1") is None
         assert not await store.withdraw(shown.workspace, "dataset", "a", "1")
         assert await store.find("z", "dataset", "a", "1", published=True) is None
+
+    async def test_a_name_is_published_by_one(self, store: RegistryStorePort, other: RegistryStorePort) -> None:
+        """Of workspaces that publish different versions of a name at one time one does."""
+        names = ("w", "x", "y")
+        for workspace in names:
+            await store.add(row("a", f"1-{workspace}", f"d{workspace}", workspace=workspace))
+        made = await asyncio.gather(
+            *(
+                stores.publish(name, "dataset", "a", f"1-{name}")
+                for name, stores in zip(names, (store, other, store), strict=True)
+            )
+        )
+        (shown,) = [found for found in made if isinstance(found, ObjectVersion)]
+        assert await store.versions("z", "dataset", "a", published=True) == [shown.version]

@@ -23,6 +23,11 @@ from harena.testing.conformance_registry import stream, tar_of
 ROWS = b'{"prompt": "1 + 1", "expected_output": "2"}\n'
 OTHERS = b'{"prompt": "2 + 2", "expected_output": "4"}\n'
 TASK = b"name: add\nversion: %s\ninstruction: Add.\nverification: {method: flag, expected: '3'}\n"
+MODEL = {
+    "config_json": b'{"architectures": ["LlamaForCausalLM"], "max_position_embeddings": 256}',
+    "tokenizer_json": b"{}",
+    "model_safetensors": (2).to_bytes(8, "little") + b"{}",
+}
 CAPABILITY = b"schema: 1\nname: solver\nversion: 1.0.0\ndescription: Solves.\n"
 
 
@@ -150,17 +155,12 @@ async def test_jobs_use_what_was_published(clients: dict[str, HttpOperations]) -
 async def test_every_kind_is_published(clients: dict[str, HttpOperations]) -> None:
     """Capabilities, tasks, data sets, models and checkpoints alike."""
     a, b = clients["a"], clients["b"]
-    model = {
-        "config_json": b'{"architectures": ["LlamaForCausalLM"], "max_position_embeddings": 256}',
-        "tokenizer_json": b"{}",
-        "model_safetensors": (2).to_bytes(8, "little") + b"{}",
-    }
     made: tuple[tuple[Any, str, dict[str, bytes]], ...] = (
         ("capability", "solver@1.0.0", {"capability_yaml": CAPABILITY}),
         ("task", "add@1.0.0", {"task_yaml": TASK % b"1.0.0"}),
         ("dataset", "sums@1", {"rows_jsonl": ROWS}),
-        ("model", "small@1", model),
-        ("checkpoint", "small@1", model),
+        ("model", "small@1", MODEL),
+        ("checkpoint", "small@1", MODEL),
     )
     for kind, ref, files in made:
         await push(a, kind, ref, **files)
@@ -250,6 +250,70 @@ async def test_blueprints_are_published(here: World, clients: dict[str, HttpOper
             await a.create_blueprint(name, image="python:3.12")
         with pytest.raises(ValidationError, match=says):
             await a.publish_blueprint(name)
+
+
+async def test_a_published_name_belongs_to_a_workspace(clients: dict[str, HttpOperations]) -> None:
+    """Nobody else's higher version becomes the newest one of it, and no model comes in place of a checkpoint."""
+    a, b = clients["a"], clients["b"]
+    await push(a, "task", "add@1.0.0", task_yaml=TASK % b"1.0.0")
+    await push(b, "task", "add@9.0.0", task_yaml=TASK % b"9.0.0")
+    await push(a, "checkpoint", "small@1", **MODEL)
+    await push(b, "model", "small@2", **MODEL)
+    await a.publish_object("task", "add@1.0.0")
+    await a.publish_object("checkpoint", "small@1")
+    for kind, ref in (("task", "add@9.0.0"), ("model", "small@2")):
+        with pytest.raises(ValidationError) as taken:
+            await b.publish_object(kind, ref)  # type: ignore[arg-type]
+        assert taken.value.reason == VERSION_TAKEN
+    assert (await a.get_object("task", "add")).version == "1.0.0"
+    await a.withdraw_object("task", "add@1.0.0")
+    assert (await b.publish_object("task", "add@9.0.0")).organization == "acme"
+
+
+async def test_an_own_checkpoint_comes_before_a_published_model(clients: dict[str, HttpOperations]) -> None:
+    """Whoever publishes a model of that name does not change what the jobs of others begin with."""
+    a, b = clients["a"], clients["b"]
+    await push(a, "model", "small@2", **MODEL)
+    await push(b, "checkpoint", "small@1", **MODEL)
+    await push(b, "dataset", "sums@1", rows_jsonl=ROWS)
+    await a.publish_object("model", "small@2")
+    asked = {**_sft(dataset_ref={"name": "sums", "version": "1"}), "model": "small"}
+    kept = (await b.plan_training_job(asked)).resolved[0]
+    assert (kept.kind, kept.version, kept.organization) == ("checkpoint", "1", None)
+
+
+async def test_an_owner_in_a_reference_is_meant(clients: dict[str, HttpOperations]) -> None:
+    """WORKSPACE/NAME is not what the organisation has of that name."""
+    a, b = clients["a"], clients["b"]
+    await push(a, "dataset", "sums@1", rows_jsonl=ROWS)
+    await a.publish_object("dataset", "sums@1")
+    with pytest.raises(NotFoundError):
+        await b.plan_training_job(_sft(dataset_ref={"name": "b/sums", "version": "1"}))
+
+
+async def test_a_move_takes_nothing_from_jobs(here: World, clients: dict[str, HttpOperations]) -> None:
+    """What jobs of the old organisation use is neither shown to the new one instead nor deleted under them; and a
+    workspace that has left begins no job anew with what the old one has."""
+    a, b = clients["a"], clients["b"]
+    await push(a, "dataset", "sums@1", rows_jsonl=b'{"prompt": "1+1=", "answer": "2"}\n' * 3)
+    await a.publish_object("dataset", "sums@1")
+    waiting = await b.create_training_job({**_sft(dataset_ref={"name": "sums", "version": "1"}), "tags": ["held"]})
+    workspaces = await _workspaces(here)
+    await workspaces.set_organization("a", "umbrella")
+    for change in (a.publish_object, a.withdraw_object, a.delete_object):
+        with pytest.raises(ValidationError, match="1 training jobs of other workspaces") as used:
+            await change("dataset", "sums@1")
+        assert used.value.reason == IN_USE
+    await b.cancel_training_job(waiting.id)
+    await b.wait_training_job(waiting.id)
+    await workspaces.set_organization("b", "elsewhere")
+    with pytest.raises(NotFoundError, match="since the job was accepted"):
+        await b.retry_training_job(waiting.id)
+    await workspaces.set_organization("b", "acme")
+    assert (await b.retry_training_job(waiting.id)).id == waiting.id
+    await b.cancel_training_job(waiting.id)
+    await b.wait_training_job(waiting.id)
+    assert (await a.publish_object("dataset", "sums@1")).organization == "umbrella"
 
 
 async def test_hosted_training_knows_the_organisation(here: World, clients: dict[str, HttpOperations]) -> None:

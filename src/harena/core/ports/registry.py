@@ -53,10 +53,11 @@ class RegistryOperations(Protocol):
 
     async def publish_object(self, kind: ObjectKind, ref: Id) -> StoredObject:
         """Show a version of your workspace to all workspaces of its organisation. One that was made of a path is
-        refused, and one whose name and version another workspace has published there (409).
+        refused, and one whose name another workspace has published there (409).
 
         Raises NotFoundError, and ValidationError with the reason VERSION_TAKEN where another workspace has published
-        this name and version there."""
+        this name there (a model's and a checkpoint's are one), or IN_USE where the organisation that has seen it until
+        now is another one, and training jobs of others that have not ended use it."""
 
     async def withdraw_object(self, kind: ObjectKind, ref: Id) -> StoredObject:
         """Show a version to its own workspace alone; 409 while training jobs of others that have not ended use it.

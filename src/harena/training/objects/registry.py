@@ -31,7 +31,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from harena.core.clock import Clock
@@ -40,9 +40,11 @@ from harena.core.file_trees import MOST_BYTES, TOO_LARGE, Tree, files_of, pack_f
 from harena.core.home import private_folder, private_opener
 from harena.core.records.objects import Description, StoredObject, StoredObjectsPage, description_of
 from harena.core.registry import (
+    EVERYWHERE,
     IN_USE,
     SEMANTIC,
     VERSION_TAKEN,
+    Among,
     NewObject,
     ObjectKind,
     ObjectUsers,
@@ -67,8 +69,6 @@ if TYPE_CHECKING:
 
 MAX_PAGE = 500
 MOST_USERS_TOLD = 5
-EVERYWHERE: tuple[Literal["own", "published"], ...] = ("own", "published")
-"""where an object is looked for: its workspace's own come first"""
 LEFT_OVER_SECONDS = 24 * 3600
 _log = logging.getLogger("harena.node")
 
@@ -164,7 +164,8 @@ class Registry:
 
     async def publish(self, workspace: str, kind: ObjectKind, ref: str) -> StoredObject:
         """Show one version to the workspaces of the organisation. Raises NotFoundError, and ValidationError where
-        another workspace has published this name there, or for a version that is named by its content."""
+        another workspace has published this name there, where jobs of others in the organisation that has seen it until
+        now use it, and for a version that is named by its content."""
         name, version = _one_version(ref)
         store = await self._store()
         if await store.find(workspace, checked_kind(kind), name, version) is None:
@@ -174,13 +175,16 @@ class Registry:
                 f"{kind} {ref} was made of a path, for jobs of this workspace: push it under a version of its own, and "
                 "publish that"
             )
-        if (row := await store.publish(workspace, kind, name, version)) is None:
+        made = await store.publish(workspace, kind, name, version)
+        if isinstance(made, ObjectUsers):
+            raise _used(kind, ref, made)
+        if made is None:
             raise ValidationError(
-                f"another workspace of the organisation has published {kind} {ref}: publish it under another name or "
-                "version",
+                f"another workspace of the organisation has published the name {name!r} of {kind} {ref}, which means "
+                "the same for all: publish it under another name",
                 reason=VERSION_TAKEN,
             )
-        return object_answer(row)
+        return object_answer(made)
 
     async def withdraw(self, workspace: str, kind: ObjectKind, ref: str) -> StoredObject:
         """Show one version to its own workspace alone. Raises NotFoundError, and ValidationError where training jobs of
@@ -254,7 +258,7 @@ class Registry:
             yield piece
 
     async def find(
-        self, workspace: str, kind: ObjectKind, ref: str, *, among: Sequence[Literal["own", "published"]] = EVERYWHERE
+        self, workspace: str, kind: ObjectKind, ref: str, *, among: Sequence[Among] = EVERYWHERE
     ) -> ObjectVersion:
         """The stored version that a reference names: the workspace's own, else one that was published to its
         organisation. Raises NotFoundError, ValidationError (it is no reference), PlatformError where its files are

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from harena.core.records.objects import (
     description_of,
 )
 from harena.core.records.worlds import TrajectoryOrder, WorldManifest
-from harena.core.registry import ObjectKind, ObjectVersion
+from harena.core.registry import EVERYWHERE, MODELS, ObjectKind, ObjectVersion
 from harena.core.spool import spooled
 from harena.core.threads import OBJECTS, WORLD_GAMES
 from harena.core.training_sources import HEADING, path_version
@@ -149,19 +149,18 @@ class References:
             return await OBJECTS.run(_model_at, cached.name, cached.commit, cached.folder)
         if kind == "job":
             return await self._job_model(model.removeprefix(JOB_PREFIX))
-        try:
-            return self._stored("model", await self._registry.find(self._workspace, "model", model))
-        except NotFoundError:
-            try:
-                return self._stored("checkpoint", await self._registry.find(self._workspace, "checkpoint", model))
-            except NotFoundError:
-                shipped_ones = ", ".join(SHIPPED_MODELS)
-                raise NotFoundError(
-                    f"no model or checkpoint {model!r} is published in this workspace or to its organisation (see "
-                    f"`harena ls model`), and harena comes with {shipped_ones}; a directory is written "
-                    f"./{model.partition('@')[0]}, a model of the Hugging Face cache ORGANISATION/NAME, what a "
-                    "training job has learned job:NAME"
-                ) from None
+        for place in EVERYWHERE:  # no published model comes before a checkpoint of the workspace's own
+            for of_kind in MODELS:
+                with suppress(NotFoundError):
+                    found = await self._registry.find(self._workspace, of_kind, model, among=(place,))
+                    return self._stored(of_kind, found)
+        shipped_ones = ", ".join(SHIPPED_MODELS)
+        raise NotFoundError(
+            f"no model or checkpoint {model!r} is published in this workspace or to its organisation (see "
+            f"`harena ls model`), and harena comes with {shipped_ones}; a directory is written "
+            f"./{model.partition('@')[0]}, a model of the Hugging Face cache ORGANISATION/NAME, what a training job "
+            "has learned job:NAME"
+        )
 
     async def _job_model(self, job: str) -> ResolvedReference:
         """What a job has learned becomes a checkpoint that is named by its content: it stays when the job is
@@ -325,7 +324,7 @@ class References:
             await self._registry.push(self._workspace, kind, name, version, tree())
         except ValidationError as error:
             raise ValidationError(str(error).replace(f"{name}@{version}", told)) from None
-        return await self._registry.find(self._workspace, kind, f"{name}@{version}")
+        return await self._registry.find(self._workspace, kind, f"{name}@{version}", among=("own",))
 
     async def _version(self, kind: ObjectKind, asked: VersionRef) -> ObjectVersion:
         return await self._found(kind, f"{asked.name}@{asked.version}")
@@ -336,10 +335,9 @@ class References:
         owner, slash, rest = ref.partition("/")
         if not slash:
             return await self._registry.find(self._workspace, kind, ref)
-        if owner == self._workspace:
-            return await self._registry.find(self._workspace, kind, rest)
-        if owner == await self._registry.organization(self._workspace):
-            return await self._registry.find(self._workspace, kind, rest, among=("published",))
+        owners = {"own": self._workspace, "published": await self._registry.organization(self._workspace)}
+        if among := [place for place in EVERYWHERE if owners[place] == owner]:
+            return await self._registry.find(self._workspace, kind, rest, among=among)
         raise NotFoundError(
             f"{ref!r:.200} is of another organisation: a workspace refers to what is its own, or its organisation's"
         )
