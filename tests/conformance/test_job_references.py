@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +12,9 @@ from test_training_store import job as training_job
 
 from harena.core.catalog import CatalogKind
 from harena.core.errors import NotFoundError
+from harena.core.registry import ObjectUsers
 from harena.core.training_store import TrainingChanges, TrainingRetry
+from harena.store import registry as registry_queries
 from harena.store.benchmark_jobs import JobStore
 from harena.store.catalog import CatalogStore
 from harena.store.database import Database
@@ -38,6 +40,8 @@ def lineage(kind: str, name: str) -> dict[str, Any]:
 async def at_once(accept: Callable[[], Awaitable[object]], remove: Callable[[], Awaitable[object]]) -> bool:
     """Whether the job was accepted; who deletes must have been told the opposite."""
     accepted, users = await asyncio.gather(accept(), remove(), return_exceptions=True)
+    if isinstance(users, ObjectUsers):
+        users = [*users.own]
     assert isinstance(users, list), users
     if isinstance(accepted, BaseException):
         assert isinstance(accepted, NotFoundError), accepted
@@ -126,3 +130,27 @@ async def test_a_retried_training_job_and_the_deletion_of_its_object_at_one_time
     with pytest.raises(NotFoundError, match="dataset n0@1: deleted since the job was accepted"):
         await retry("id_n0")
     assert (await read(store, "id_n0")).state == "failed"
+
+
+async def test_jobs_that_cannot_use_an_object_are_not_read(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody else writes while users of a published object are looked for: what other jobs refer to, of whichever
+    workspace, makes that no longer. Names with what is special in patterns are found."""
+    registry, store = RegistryStore(database), TrainingStore(database)
+    await registry.add(row("my_rows", "1", workspace="a"))
+    await registry.add(row("myxrows", "1", workspace="default"))
+    await registry.publish("a", "dataset", "my_rows", "1")
+    shown = {"kind": "dataset", "name": "my_rows", "version": "1", "digest": "d", "organization": "default"}
+    own = {"kind": "dataset", "name": "myxrows", "version": "1", "digest": "d", "organization": None}
+    for name, resolved in (("uses", [shown]), ("does_not", [own]), ("nor_this", [own])):
+        await store.insert_job(training_job(name, resolved=resolved), [])
+    looked_at: list[Any] = []
+    is_it = registry_queries._is
+
+    def seen(ref: Mapping[str, Any], *this: str) -> bool:
+        looked_at.append(ref["name"])
+        return is_it(ref, *this)
+
+    monkeypatch.setattr(registry_queries, "_is", seen)
+    assert (await registry.withdraw("a", "dataset", "my_rows", "1")).others == 1
+    assert looked_at == ["my_rows"]
+    assert (await registry.remove("default", "dataset", "myxrows", "1")).own == ("id_does_not", "id_nor_this")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Text, cast, delete, false, func, or_, select, update
 
 from harena.core.file_trees import BLOCK_BYTES
 from harena.core.pages import PageRows
@@ -157,9 +157,11 @@ def _users(connection: Connection, workspace: str, kind: str, name: str, version
     locked = select(objects.c.organization).where(*_of(workspace, kind, name, version)).with_for_update()
     organization = connection.scalar(locked)
     jobs = training_jobs.c
-    standing = select(jobs.id, jobs.workspace, jobs.resolved).where(jobs.state.in_(OPEN_STATES))
-    if organization is None:
-        standing = standing.where(jobs.workspace == workspace)
+    # what jobs refer to can be long, and nobody else writes meanwhile: what cannot be it is not read
+    told = cast(jobs.resolved, Text)
+    theirs = told.contains(f'"{organization}"', autoescape=True) if organization is not None else false()
+    may_use = (told.contains(f'"{name}"', autoescape=True), or_(jobs.workspace == workspace, theirs))
+    standing = select(jobs.id, jobs.workspace, jobs.resolved).where(jobs.state.in_(OPEN_STATES), *may_use)
     own, others = [], 0
     for job in connection.execute(standing).all():
         named = [ref for ref in job.resolved if _is(ref, kind, name, version)]
