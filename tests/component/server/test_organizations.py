@@ -277,7 +277,8 @@ async def test_an_own_checkpoint_comes_before_a_published_model(clients: dict[st
     await push(b, "checkpoint", "small@1", **MODEL)
     await push(b, "dataset", "sums@1", rows_jsonl=ROWS)
     await a.publish_object("model", "small@2")
-    asked = {**_sft(dataset_ref={"name": "sums", "version": "1"}), "model": "small"}
+    asked = _sft(dataset_ref={"name": "sums", "version": "1"})
+    asked["model"] = "small"
     kept = (await b.plan_training_job(asked)).resolved[0]
     assert (kept.kind, kept.version, kept.organization) == ("checkpoint", "1", None)
 
@@ -297,7 +298,7 @@ async def test_a_move_takes_nothing_from_jobs(here: World, clients: dict[str, Ht
     a, b = clients["a"], clients["b"]
     await push(a, "dataset", "sums@1", rows_jsonl=b'{"prompt": "1+1=", "answer": "2"}\n' * 3)
     await a.publish_object("dataset", "sums@1")
-    waiting = await b.create_training_job({**_sft(dataset_ref={"name": "sums", "version": "1"}), "tags": ["held"]})
+    waiting = await b.create_training_job(_sft(dataset_ref={"name": "sums", "version": "1"}) | {"tags": ["held"]})
     workspaces = await _workspaces(here)
     await workspaces.set_organization("a", "umbrella")
     for change in (a.publish_object, a.withdraw_object, a.delete_object):

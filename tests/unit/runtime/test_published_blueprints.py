@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harena.core.errors import NotFoundError, ValidationError
+from harena.core.home import private_folder
 from harena.core.registry import VERSION_TAKEN
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.runtime.host import blueprints as module
@@ -46,10 +47,10 @@ async def test_publishers_that_race(
     other = _opened(tmp_path, organizations)
     for value in "12":
         theirs = await other.create("b", "env", env={"A": value})
-    make, met = module.private_folder, []
+    met: list[Path] = []
 
     def meanwhile(folder: Path) -> None:
-        make(folder)
+        private_folder(folder)
         if folder.name == "acme" and not met:
             met.append(folder)
             with ThreadPoolExecutor(1) as pool:
