@@ -840,7 +840,7 @@ export interface paths {
         /**
          * Publish Object
          * @description Show a version of your workspace to all workspaces of its organisation. One that was made of a path is
-         *     refused, and one whose name and version another workspace has published there (409).
+         *     refused, and one whose name another workspace has published there (409).
          */
         post: operations["objects_publish_object"];
         delete?: never;
