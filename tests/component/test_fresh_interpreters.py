@@ -107,32 +107,6 @@ def test_the_first_job_loads_what_it_needs() -> None:
     ends_well(code)
 
 
-MODELS = (
-    "import sys\n"
-    "from harena.node import parts\n"
-    "parts.{load}()\n"
-    "from harena.scoring.contracts.parts import Strict\n"
-    "def below(base):\n"
-    "    for model in base.__subclasses__():\n"
-    "        yield from (model, *below(model))\n"
-    "models = {{*below(Strict)}}\n"
-    "built = {{model.__name__ for model in models if model.__pydantic_complete__}}\n"
-)
-
-
-def test_the_first_job_builds_only_the_models_of_what_it_checks() -> None:
-    """Four are made as defaults."""
-    ends_well(
-        MODELS.format(load="_load_jobs")
-        + "sys.exit(' '.join(built - {'NumericSource', 'Proof', 'SamplingParams', 'ScenarioLimits'}) or 0)"
-    )
-
-
-def test_a_server_has_built_the_models_of_all_contracts() -> None:
-    """Else the first job of each kind would wait for its models, and so would everybody else's requests."""
-    ends_well(MODELS.format(load="load_for_server") + "sys.exit(len(models) - len(built))")
-
-
 def test_a_server_has_loaded_all_scorers_before_there_are_requests() -> None:
     """A scorer that is loaded with the first contract of its kind would hold up every workspace."""
     code = (

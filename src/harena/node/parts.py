@@ -366,10 +366,6 @@ def load_for_server() -> None:
         import harena.training.requests.stored_scorings
         import harena.worlds.jobs
         import harena.worlds.manifests  # noqa: F401
-        from harena.scoring.bounds import build_models
-        from harena.scoring.contracts.parts import Strict
-
-        build_models(Strict)
 
 
 def _load_jobs() -> None:

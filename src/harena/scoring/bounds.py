@@ -93,11 +93,3 @@ class StrictShape(BaseModel):
                 f"has {len(given)} fields, of which {len(cls.model_fields)} are known; unknown is {quote(first)}"
             )
         return given
-
-
-def build_models(base: type[BaseModel]) -> None:
-    """Make the validators of all models below this one, which are else made with the first value that is checked: a
-    process that is asked for many kinds does not take that time from whoever asks first."""
-    for model in base.__subclasses__():
-        model.model_rebuild()  # nothing, where it has one
-        build_models(model)

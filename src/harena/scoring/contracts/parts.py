@@ -47,10 +47,9 @@ MOST_PATTERNS, MOST_PATTERN_CHARACTERS = 100, 8192
 
 
 class Strict(BaseModel):
-    """Nothing is converted, nothing unknown is ignored, nothing changes afterwards. Validators are made when they are
-    first needed: a job needs a few of all, and each takes a millisecond or more."""
+    """Nothing is converted, nothing unknown is ignored, nothing changes afterwards."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 def _value(written: Any) -> Any:
