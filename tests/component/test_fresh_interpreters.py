@@ -120,3 +120,9 @@ def test_a_server_has_loaded_all_scorers_before_there_are_requests() -> None:
         "sys.exit(' '.join(sorted(names - sys.modules.keys())) or 0)"
     )
     ends_well(code)
+
+
+def test_the_package_runs_as_its_program() -> None:
+    """Where a console script is not on PATH."""
+    said = subprocess.run([sys.executable, "-m", "harena", "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("harena ")

@@ -172,7 +172,7 @@ def _add_version(app: typer.Typer) -> None:
 _VERBS = {
     "demo": _add_demo,
     "audit": _add_audit,
-    **dict.fromkeys(("push", "pull", "ls", "rm"), _add_registry),
+    **dict.fromkeys(("push", "pull", "ls", "publish", "withdraw", "rm"), _add_registry),
     "eval": _add_eval,
     "exec": _add_exec,
     "serve": _add_serve,
@@ -186,7 +186,7 @@ SECTIONS = {
     "From problems to a model": ("demo", "audit", "eval", "train", "ui"),
     "Programs in sandboxes": ("exec", "sandbox", "benchmark", "scenario", "contract", "sft", "world"),
     "What sandboxes are made of": ("blueprint", "image", "snapshot", "secrets"),
-    "Published data sets, models and tasks": ("push", "pull", "ls", "rm"),
+    "Published data sets, models and tasks": ("push", "pull", "ls", "publish", "withdraw", "rm"),
     "This machine and its server": ("doctor", "serve", "keys", "workspaces", "completion", "version"),
 }
 """heading -> commands below it, in the help of all of them"""
