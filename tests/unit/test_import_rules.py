@@ -68,7 +68,10 @@ def module_name(path: Path) -> str:
 
 
 def room_of(module: str) -> str:
-    """`harena.runtime.kernel.mounts` -> runtime; the face for what lies directly in the package."""
+    """`harena.runtime.kernel.mounts` -> runtime; the face for what lies directly in the package, but for `__main__`,
+    where Python looks for a package's command line."""
+    if module == "harena.__main__":
+        return "cli"
     parts = module.split(".")
     if len(parts) > 1 and (SOURCE / "harena" / parts[1]).is_dir():
         return parts[1]

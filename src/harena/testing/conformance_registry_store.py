@@ -106,7 +106,7 @@ class RegistryStoreConformance:
         assert await store.find("z", "dataset", "a", "1", published=True) is None
 
     async def test_a_name_is_published_by_one(self, store: RegistryStorePort, other: RegistryStorePort) -> None:
-        """Of workspaces that publish different versions of a name at one time one does."""
+        """Where workspaces publish different versions of a name at one time, one of them succeeds."""
         names = ("w", "x", "y")
         for workspace in names:
             await store.add(row("a", f"1-{workspace}", f"d{workspace}", workspace=workspace))
