@@ -10,7 +10,7 @@ from shared_sandboxes import SHARED, judged
 
 from harena.core.results import RunResult, Validity
 from harena.scoring import load_scenarios
-from harena.scoring.guest.words import NOTHING
+from harena.scoring.guest.suite_protocol import NOTHING
 
 pytestmark = SHARED
 RIGHT = "def f(x): return x + 1\n"

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from harena.core.models import ExecRequest, SandboxSpec
 from harena.runtime.host.linux import LinuxRuntime
-from harena.scoring.scorers.judged_place import judged_place
+from harena.scoring.scorers.script_verifier import judged_place
 from image_trees import FolderImages, image_root, put_programs, put_python
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -13,8 +13,8 @@ from real_sandboxes import source
 from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.results import RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
-from harena.scoring.scorers.judged_place import judged_place
 from harena.scoring.scorers.library_files import hiding_library
+from harena.scoring.scorers.script_verifier import judged_place
 
 __all__ = ["source"]  # a fixture
 pytestmark = [

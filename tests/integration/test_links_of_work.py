@@ -8,7 +8,7 @@ from battery_world import Source
 from real_sandboxes import source, verified
 
 from harena.core.results import Validity
-from harena.scoring.scorers.led_links import Led, Texts, led_by
+from harena.scoring.scorers.redirecting_links import Led, Texts, led_by
 
 __all__ = ["source"]  # a fixture
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -17,7 +17,7 @@ TIME_OF_DAY = {
     "datetime": {"now", "utcnow", "today"},
     "date": {"today"},
 }
-ELSEWHERE = ("scoring/battery/", "scoring/guest/taken.py", "sdk/webhooks.py", "testing/")
+ELSEWHERE = ("scoring/battery/", "scoring/guest/unauthorized_access.py", "sdk/webhooks.py", "testing/")
 """programs that are candidates; what compares with the times of files; what receivers of webhooks run, who compare with
 the time in a message; tests"""
 

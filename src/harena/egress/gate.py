@@ -44,7 +44,7 @@ class RefusedError(Exception):
 
 
 @dataclass(slots=True)
-class Served:
+class GateResources:
     """What all gates share."""
 
     resolver: Resolver
@@ -84,7 +84,7 @@ class Gate:
     sandbox_id: str
     workspace: str
     policy: NetworkPolicy
-    served: Served
+    served: GateResources
     names: LocalNames = field(default_factory=LocalNames)
     ledger: Ledger = field(default_factory=Ledger)
     rate: Rate = field(default_factory=Rate)

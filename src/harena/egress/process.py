@@ -23,7 +23,7 @@ from typing import Any
 
 from harena.core.network_policy import MOST_PAGE, read_policy
 from harena.egress import dns_side, http_side, messages
-from harena.egress.gate import Gate, Handler, Served, Times
+from harena.egress.gate import Gate, GateResources, Handler, Times
 from harena.egress.resolving import OwnAddresses, Resolver, SystemResolver, TableResolver
 from harena.egress.shares import Connections, Turns
 
@@ -144,8 +144,8 @@ class EgressProcess:
             loop.add_reader(self._control.fileno(), self._receive)
 
 
-def _served(connections: Connections, times: Times, resolver: Resolver) -> Served:
-    return Served(resolver, OwnAddresses(), Turns(), times, connections)
+def _served(connections: Connections, times: Times, resolver: Resolver) -> GateResources:
+    return GateResources(resolver, OwnAddresses(), Turns(), times, connections)
 
 
 def _give_up_rights() -> None:

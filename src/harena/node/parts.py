@@ -349,7 +349,7 @@ def load_for_server() -> None:
         import harena.scoring.scorers.command
         import harena.scoring.scorers.harbor
         import harena.scoring.scorers.judgement
-        import harena.scoring.scorers.longest
+        import harena.scoring.scorers.longest_scoring
         import harena.scoring.scorers.output
         import harena.scoring.scorers.python
         import harena.scoring.scorers.reference

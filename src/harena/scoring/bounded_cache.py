@@ -20,7 +20,7 @@ _MOST_SIZE = 1 << 23
 _SHARE = 8
 
 
-class Kept(Generic[_V]):
+class BoundedCache(Generic[_V]):
     """The newest values, by key. Safe for threads."""
 
     def __init__(self, most: int, *, most_size: int = _MOST_SIZE) -> None:

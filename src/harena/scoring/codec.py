@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 from harena.core.errors import HarenaError
 from harena.scoring.slices import SLICE
 from harena.scoring.standard import Form, checked, python_form
-from harena.scoring.values import MAX_DEPTH, Bag, Made
+from harena.scoring.values import MAX_DEPTH, Bag, StandardInstance
 
 MAX_PARTS = 250_000
 MAX_BYTES = 8 * 1024 * 1024
@@ -82,10 +82,10 @@ def _put(value: Any, put: Callable[[bytes], None], canonical: bool, lists_alike:
     elif kind is complex:
         real, imaginary = _float_text(value.real, canonical), _float_text(value.imag, canonical)
         put(b"c%b,%b;" % (real, imaginary))
-    elif kind is Made or kind is Form:
-        form = python_form(value, lambda item: item) if canonical and kind is Made else value
+    elif kind is StandardInstance or kind is Form:
+        form = python_form(value, lambda item: item) if canonical and kind is StandardInstance else value
         put(b"o%d:%b" % (len(value.name), value.name.encode()))
-        _put(form.parts if isinstance(form, Made | Form) else form, put, canonical, lists_alike)
+        _put(form.parts if isinstance(form, StandardInstance | Form) else form, put, canonical, lists_alike)
     else:
         raise TypeError(f"not a host value: {kind.__name__}")
 
@@ -160,7 +160,7 @@ class _Reader:
             return self._read_made(depth)
         return self._read_container(tag, depth)
 
-    def _read_made(self, depth: int) -> Made:
+    def _read_made(self, depth: int) -> StandardInstance:
         if depth == 0:
             raise MalformedError(f"nested deeper than {MAX_DEPTH}")
         try:

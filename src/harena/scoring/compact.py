@@ -15,7 +15,7 @@ from typing import Any, overload
 from harena.core.catalog import Lineage
 from harena.core.json_steps import parse
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
-from harena.scoring.held import HeldBytes
+from harena.scoring.memory_size import HeldBytes
 from harena.scoring.scenario import Scenario
 
 KEPT = 1000

@@ -17,7 +17,7 @@ from harena.scoring.codec import canonical, in_order
 from harena.scoring.pairing import pairs_of
 from harena.scoring.slices import decoded, lines, sliced, words
 from harena.scoring.standard import nearest_float, python_form
-from harena.scoring.values import Bag, Made
+from harena.scoring.values import Bag, StandardInstance
 
 ValueComparison = Literal[
     "exact",
@@ -170,7 +170,7 @@ def python_equal(value: Any) -> Any:
     """One host value for all that Python's `==` takes for equal: 1 for 1.0 and True, 0.5 for Fraction(1, 2), a set for
     a frozenset."""
     kind = type(value)
-    if kind is Made:
+    if kind is StandardInstance:
         return python_form(value, python_equal)
     if kind is bool:
         return int(value)
@@ -222,7 +222,7 @@ def _item_names(value: Any) -> list[bytes] | None:
 
 def _close_floats(answer: Any, expected: Any, tolerance: Tolerance, *, lists_alike: bool) -> bool:
     kind = type(expected)
-    if type(answer) is Made:
+    if type(answer) is StandardInstance:
         if answer.name == "decimal.Decimal":  # from which Python subtracts no float
             return canonical(python_equal(answer)) == canonical(python_equal(expected))
         answer = nearest_float(python_equal(answer))

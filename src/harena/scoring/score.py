@@ -24,7 +24,7 @@ from harena.scoring.contracts.text import TextContract
 from harena.scoring.digests import digest_of
 from harena.scoring.places import is_of_image, place_of, require_place, trusted_place
 from harena.scoring.scenario import Scenario
-from harena.scoring.scorers.blame import blamed
+from harena.scoring.scorers.fault_attribution import blamed
 from harena.scoring.scorers.languages import CHOSEN_LANGUAGE
 from harena.scoring.scorers.program import Bench, MemoryFilledError, MissingInterpreterError, python_of, starts
 from harena.scoring.scorers.tests import score_tests

@@ -1,8 +1,8 @@
 """Values of Python's standard library on the host: what crosses the border besides plain values, and what equals them.
 
 The guest states the name of a class and what an instance is made of; nothing is imported or built by a name that it
-sent. A `Made` is compared by the plain value that equals it (`python_form`): a Fraction or a Decimal by its number, a
-bytearray by its bytes, a view of a dict by its set, a datetime with a time zone by its moment.
+sent. A `StandardInstance` is compared by the plain value that equals it (`python_form`): a Fraction or a Decimal by its
+number, a bytearray by its bytes, a view of a dict by its set, a datetime with a time zone by its moment.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-from harena.scoring.values import Bag, Made
+from harena.scoring.values import Bag, StandardInstance
 
 _WRITTEN_DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]{1,19}+)?")
 _NOT_A_NUMBER = re.compile(r"-?s?NaN[0-9]*+")
@@ -37,11 +37,11 @@ class Form:
     parts: tuple[Any, ...]
 
 
-def checked(name: str, parts: Any) -> Made:
+def checked(name: str, parts: Any) -> StandardInstance:
     """What the guest sent. Raises ValueError for a class that is not carried, and for parts that it does not have."""
     if name not in _FORMS or type(parts) is not tuple:
         raise ValueError(f"not a standard value: {name[:60]}")
-    made = Made(name, parts)
+    made = StandardInstance(name, parts)
     try:
         python_form(made, lambda item: item)
     except (TypeError, AttributeError, IndexError, OverflowError) as error:
@@ -49,7 +49,7 @@ def checked(name: str, parts: Any) -> Made:
     return made
 
 
-def python_form(made: Made, form_of: Callable[[Any], Any]) -> Any:
+def python_form(made: StandardInstance, form_of: Callable[[Any], Any]) -> Any:
     """One host value for all that Python's `==` takes for equal; `form_of` gives it for the items of containers."""
     return _FORMS[made.name](made.parts, form_of)
 

@@ -33,7 +33,7 @@ class Bag:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class StandardInstance:
     """An instance of a class of the standard library, that has crossed the border (see `standard`)."""
 
     name: str
@@ -189,7 +189,7 @@ def show(value: Any, room: int = 120) -> str:
                 put_items("{", item.items, "}", depth)
             else:
                 put_items(f"{item.kind}(", item.items, ")", depth)
-        elif isinstance(item, Made):
+        elif isinstance(item, StandardInstance):
             put_items(f"{item.name.removeprefix('builtins.')}(", item.parts, ")", depth)
         elif isinstance(item, _Pair):
             write(item.key, depth)

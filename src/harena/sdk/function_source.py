@@ -46,7 +46,7 @@ if __name__ == "__main__":
 
 
 @dataclass
-class _Parts:
+class _ProgramParts:
     """What a program is put together from."""
 
     imports: dict[str, str] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class FunctionSource:
         if not isinstance(function, FunctionType):
             raise FunctionError(f"{function!r} is not a plain Python function: decorate a `def`")
         self.name = function.__name__
-        parts = _Parts()
+        parts = _ProgramParts()
         _collect(function, parts)
         self._head = _program_text(parts)
 
@@ -78,7 +78,7 @@ class FunctionSource:
         return self._head + _RUNNER.format(call=text, answer=answer_path)
 
 
-def _collect(function: FunctionType, parts: _Parts) -> None:
+def _collect(function: FunctionType, parts: _ProgramParts) -> None:
     name = function.__name__
     known = parts.functions.get(name)
     if known is not None:
@@ -95,7 +95,7 @@ def _collect(function: FunctionType, parts: _Parts) -> None:
             parts.values[f"_harena_{kind}_of_{name}"] = _checked_json(f"a default of {name}", value)
 
 
-def _collect_value(user: str, name: str, value: Any, parts: _Parts) -> None:
+def _collect_value(user: str, name: str, value: Any, parts: _ProgramParts) -> None:
     if isinstance(value, ModuleType):
         parts.imports[name] = f"import {value.__name__} as {name}"
     elif (home := _importable_home(value)) is not None:
@@ -187,7 +187,7 @@ def _checked_json(what: str, value: Any) -> Any:
         ) from error
 
 
-def _program_text(parts: _Parts) -> str:
+def _program_text(parts: _ProgramParts) -> str:
     lines = ["from __future__ import annotations", "import json as _harena_json"]
     lines += [parts.imports[name] for name in sorted(parts.imports)]
     if parts.values:

@@ -9,7 +9,7 @@ from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.core.records.worlds import TrajectoryOrder, WorldManifest
 from harena.core.worlds import TERMINATIONS
-from harena.worlds.episodes import Episode, Taken
+from harena.worlds.episodes import Episode, EpisodeStep
 from harena.worlds.game import (
     HOME,
     State,
@@ -106,7 +106,7 @@ def trajectory_of(
     }
 
 
-def _step(network: Network, number: int, taken: Taken) -> dict[str, Any]:
+def _step(network: Network, number: int, taken: EpisodeStep) -> dict[str, Any]:
     call = f"call-{number}"
     result: dict[str, Any] = {
         "source_call_id": call,

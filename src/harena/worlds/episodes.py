@@ -17,7 +17,7 @@ Call = tuple[str, Mapping[str, str]]
 """a tool and its arguments"""
 
 
-class Taken(NamedTuple):
+class EpisodeStep(NamedTuple):
     """One step of an episode."""
 
     before: State
@@ -32,7 +32,7 @@ class Episode:
 
     number: int
     goal: Goal
-    steps: tuple[Taken, ...]
+    steps: tuple[EpisodeStep, ...]
     termination: Termination
 
     @property
@@ -50,7 +50,7 @@ def play(network: Network, goal: Goal, order: TrajectoryOrder, number: int) -> E
     """The episode of this number of an order."""
     player = PLAYERS[order.strategy]
     memory = begun(network, Draws("episode", network.digest, order.strategy, order.seed, number))
-    steps: list[Taken] = []
+    steps: list[EpisodeStep] = []
     termination: Termination = "max_steps_reached"
     while len(steps) < order.max_steps:
         action = player(memory)
@@ -59,7 +59,7 @@ def play(network: Network, goal: Goal, order: TrajectoryOrder, number: int) -> E
             break
         before = memory.state
         after = followed(network, before, action)
-        steps.append(Taken(before, action, after))
+        steps.append(EpisodeStep(before, action, after))
         memory.note(action, after or before)
         if memory.state.principal in goal.principals:
             termination = "finished"
@@ -70,12 +70,12 @@ def play(network: Network, goal: Goal, order: TrajectoryOrder, number: int) -> E
 def replayed_calls(network: Network, goal: Goal, order: TrajectoryOrder, number: int, calls: Sequence[Call]) -> Episode:
     """The episode that a player's calls make. Calls behind its end are none of it. Raises ValueError for what is no
     call."""
-    steps: list[Taken] = []
+    steps: list[EpisodeStep] = []
     state = beginning(network)
     for tool, arguments in calls[: order.max_steps]:
         action = action_of(network, tool, arguments)
         after = followed(network, state, action)
-        steps.append(Taken(state, action, after))
+        steps.append(EpisodeStep(state, action, after))
         state = after or state
         if state.principal in goal.principals:
             return Episode(number, goal, tuple(steps), "finished")

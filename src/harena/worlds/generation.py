@@ -27,7 +27,7 @@ _MOST_HOPS = 3
 
 
 @dataclass
-class _Drawn:
+class _GroupDraft:
     """A group while it is made."""
 
     name: str
@@ -45,7 +45,7 @@ class _Making:
         self.domains = tuple(manifest.domains)
         self.hosts = _shared(manifest.num_hosts, len(self.domains))
         self.users = _shared(manifest.num_users, len(self.domains))
-        self.groups: list[_Drawn] = []
+        self.groups: list[_GroupDraft] = []
         self.member_of: list[list[int]] = [[] for _ in range(manifest.num_users)]
         self.sessions: list[tuple[int, int]] = []
         self.lying: list[tuple[int, int]] = []
@@ -55,7 +55,7 @@ class _Making:
 
     def group(self, name: str, domain: int) -> int:
         """A new group's place."""
-        self.groups.append(_Drawn(f"{name}@{self.domains[domain]}", domain))
+        self.groups.append(_GroupDraft(f"{name}@{self.domains[domain]}", domain))
         return len(self.groups) - 1
 
     def join(self, user: int, group: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harena.core.network_policy import read_policy
-from harena.egress.gate import Gate, RefusedError, Served, Times
+from harena.egress.gate import Gate, GateResources, RefusedError, Times
 from harena.egress.resolving import OwnAddresses, TableResolver
 from harena.egress.shares import Connections, Turns
 
@@ -43,7 +43,7 @@ async def dials(monkeypatch: pytest.MonkeyPatch) -> Dials:
 
 @pytest.fixture
 def gate() -> Gate:
-    served = Served(TableResolver({"a.test": [TWO]}), OwnAddresses(), Turns(), Times(), Connections())
+    served = GateResources(TableResolver({"a.test": [TWO]}), OwnAddresses(), Turns(), Times(), Connections())
     return Gate("sb", "w", read_policy(ALLOWED), served)
 
 

@@ -14,7 +14,7 @@ from gateway_world import TOKEN, gateway_world
 
 from harena.core.network_policy import read_policy
 from harena.egress.dns_side import serve_datagram, serve_stream
-from harena.egress.gate import Gate, Served, Times
+from harena.egress.gate import Gate, GateResources, Times
 from harena.egress.http_side import serve_proxy
 from harena.egress.resolving import OwnAddresses, SystemResolver
 from harena.egress.shares import Connections, Turns
@@ -36,7 +36,7 @@ class CountedTurns(Turns):
 async def proxied(turns: Turns, port: int, request: bytes) -> bytes:
     """The answer to a request that a gate serves."""
     policy = read_policy({"allow": [f"127.0.0.1:{port}"]})
-    served = Served(SystemResolver(), OwnAddresses(), turns, Times(), Connections())
+    served = GateResources(SystemResolver(), OwnAddresses(), turns, Times(), Connections())
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
     with ours, theirs:
@@ -87,7 +87,7 @@ async def test_a_gateway_takes_turns_for_chunks_of_one_byte(tmp_path: Path) -> N
 async def test_each_question_of_dns_takes_a_turn(way: str) -> None:
     """Hundreds of them come in one piece."""
     turns = CountedTurns()
-    served = Served(SystemResolver(), OwnAddresses(), turns, Times(), Connections())
+    served = GateResources(SystemResolver(), OwnAddresses(), turns, Times(), Connections())
     gate = Gate("sb", "w", read_policy({"allow": []}), served)
     question = dns.message.make_query("a.org", "A").to_wire()
     count = 40

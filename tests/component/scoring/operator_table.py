@@ -14,7 +14,7 @@ import types
 from pathlib import Path
 from typing import Any
 
-from harena.scoring.guest.caught import Caught
+from harena.scoring.guest.caught_assertions import Caught
 from harena.scoring.guest.proxy import Candidate, Finder
 from harena.scoring.scorers.trusted_suite import candidate_program
 

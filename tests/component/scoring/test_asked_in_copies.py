@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harena.scoring.guest import asked as asked_module
-from harena.scoring.guest import snapshots
-from harena.scoring.guest.asked import _Questions, answer_of, contains_some, says_yes_to_some, tells_apart
-from harena.scoring.guest.dice import below
-from harena.scoring.guest.effects import may_have_effects
-from harena.scoring.guest.judged import Judged
-from harena.scoring.guest.plain import Plain
-from harena.scoring.guest.snapshots import FAILED, RAISED, NoCopyError, Snapshots
+from harena.scoring.guest import decoy_comparisons as asked_module
+from harena.scoring.guest import process_copies
+from harena.scoring.guest.decoy_comparisons import _Questions, answer_of, contains_some, says_yes_to_some, tells_apart
+from harena.scoring.guest.judged_operations import Judged
+from harena.scoring.guest.operator_effects import may_have_effects
+from harena.scoring.guest.plain_values import Plain
+from harena.scoring.guest.process_copies import FAILED, RAISED, NoCopyError, Snapshots
+from harena.scoring.guest.secure_random import below
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,7 +153,7 @@ def test_nothing_is_removed_or_started_by_a_copy(tmp_path: Path) -> None:
 
 
 def test_a_question_without_an_end_is_ended_and_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "_FAR_SECONDS", 0.02)
+    monkeypatch.setattr(process_copies, "_FAR_SECONDS", 0.02)
     copies, asked = Snapshots(), Doing()
 
     def ask(value: int) -> str:
@@ -164,7 +164,7 @@ def test_a_question_without_an_end_is_ended_and_not_asked_again(monkeypatch: pyt
         assert copies.answers(asked, ask, questions)[1:3] == ["True", "False"]
         assert copies.is_too_large(asked, 10**30, 7)
         assert not copies.is_too_large(asked, 10**30, 10**30 + 1)
-    assert copies._ended_left == snapshots._MOST_ENDED - 1
+    assert copies._ended_left == process_copies._MOST_ENDED - 1
 
 
 def test_a_copy_that_ends_or_raises_has_not_said_yes() -> None:
@@ -181,7 +181,7 @@ def test_a_copy_that_ends_or_raises_has_not_said_yes() -> None:
 
 def test_who_is_slow_has_not_said_no(monkeypatch: pytest.MonkeyPatch) -> None:
     """About a value that is not far, it has as much time as about the known one, and what it says then is unknown."""
-    monkeypatch.setattr(snapshots, "_MOST_SECONDS", 0.02)
+    monkeypatch.setattr(process_copies, "_MOST_SECONDS", 0.02)
     copies = Snapshots()
 
     def ask(value: int) -> str:
@@ -196,12 +196,12 @@ def test_who_is_slow_has_not_said_no(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_object_that_waits_in_a_copy_is_asked_in_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it waits for may be a thread, and a copy has no other."""
-    monkeypatch.setattr(snapshots, "_BLOCKED_SECONDS", 0.05)
+    monkeypatch.setattr(process_copies, "_BLOCKED_SECONDS", 0.05)
     copies, never = Snapshots(), threading.Event()
     for _ in range(2):
         with pytest.raises(NoCopyError):
             copies.answers(Doing(), lambda _: str(never.wait()), [(5, False), (6, True)])
-    assert copies._left == snapshots._MOST_COPIES - 1
+    assert copies._left == process_copies._MOST_COPIES - 1
 
 
 def test_there_are_so_many_copies_and_no_more() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest.compared import Comparisons, judging
-from harena.scoring.guest.compared_beside import ComparisonsBeside
-from harena.scoring.guest.judged import Judged
-from harena.scoring.guest.plain import Plain
+from harena.scoring.guest.comparison_rewriter import Comparisons, judging
+from harena.scoring.guest.judged_operations import Judged
+from harena.scoring.guest.plain_values import Plain
+from harena.scoring.guest.suite_rewriter import ComparisonsBeside
 
 LIAR = """import collections
 class L(BASE):

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from harena.core.network_policy import read_policy
 from harena.egress import dns_side
-from harena.egress.gate import Gate, Served
+from harena.egress.gate import Gate, GateResources
 from harena.egress.ledger import Ledger
 from harena.egress.local_names import LocalNames
 from harena.egress.shares import MOST_CONNECTIONS, MOST_OF_A_ROUND, Connections, Rate, Turns, may_open
 
 
 def gate(written: Any) -> Gate:
-    return Gate("sb", "w", read_policy(written), cast("Served", None))
+    return Gate("sb", "w", read_policy(written), cast("GateResources", None))
 
 
 def asked(of: Gate, name: str, kind: str = "A") -> dns.message.Message:

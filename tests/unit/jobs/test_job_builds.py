@@ -12,7 +12,7 @@ from harena.core.errors import ImageBuildError, LimitExceededError, PlatformErro
 from harena.core.models import SandboxSpec
 from harena.core.ports.image_builds import FolderBuild
 from harena.jobs.benchmark.job_builds import JobBuilds, PlaceUnavailableError
-from harena.jobs.benchmark.job_places import Place, builds_of, place_named, places_of
+from harena.jobs.benchmark.job_places import RunPlace, builds_of, place_named, places_of
 
 
 def build_of(name: str) -> FolderBuild:
@@ -131,7 +131,7 @@ async def test_what_needs_a_build_is_refused_where_there_is_none() -> None:
         Named(name, "x:1", True, Asked(build_of(name), why)) for name, why in (("a", ""), ("b", "RUN <<E"))
     )
     place = place_named(required)
-    assert place == Place("x:1", None, True, "b")
+    assert place == RunPlace("x:1", None, True, "b")
     assert builds_of([optional, required], can_build=True, has_own=False).keys() == {place_named(optional), place}  # type: ignore[list-item]
     for can_build in (True, False):
         assert builds_of([optional], can_build=can_build, has_own=True) == {}  # type: ignore[list-item]

@@ -6,14 +6,14 @@ import asyncio
 
 import pytest
 
-from harena.scoring.kept import Kept, kept_for_small
-from harena.scoring.scorers import assert_names, defined_tests, given_word
-from harena.scoring.scorers.suite_nobody import Remembered
+from harena.scoring.bounded_cache import BoundedCache, kept_for_small
+from harena.scoring.scorers import assert_names, defined_tests, leaked_proofs
+from harena.scoring.scorers.suite_without_candidate import Remembered
 from harena.scoring.slices import SMALL
 
 
 def test_the_oldest_values_go_when_there_are_too_many() -> None:
-    kept = Kept[str](2)
+    kept = BoundedCache[str](2)
     for name in ("a", "b"):
         kept.keep(name, name)
     assert kept.get("a") == "a"
@@ -23,7 +23,7 @@ def test_the_oldest_values_go_when_there_are_too_many() -> None:
 
 def test_the_oldest_values_go_when_they_are_too_large() -> None:
     """One that is too large by itself is not kept, and drops no other but the one of its key."""
-    kept = Kept[str](100, most_size=8000)
+    kept = BoundedCache[str](100, most_size=8000)
     for name in "abcdefghij":
         kept.keep(name, name * 900)
     assert kept.get("a") is kept.get("b") is None
@@ -55,12 +55,12 @@ def test_answers_about_large_texts_are_found_anew() -> None:
 def test_large_texts_of_contracts_are_not_kept() -> None:
     """They were, whole, by the hundred."""
     large = "read word\n" + "#" * 2 * SMALL
-    known = (given_word._is_kept_by_shell, given_word._is_kept_by_python, given_word._given_by)
+    known = (leaked_proofs._is_kept_by_shell, leaked_proofs._is_kept_by_python, leaked_proofs._given_by)
     before = [_kept(each) for each in known]
     for number in range(3):
         text = f"{large}{number}"
-        given_word.given_words(["sh", "-c", text], {"a.py": text, "b.sh": text})
-        given_word.hides_processes(["sh", "-c", text], {"a.py": text, "b.sh": text})
+        leaked_proofs.given_words(["sh", "-c", text], {"a.py": text, "b.sh": text})
+        leaked_proofs.hides_processes(["sh", "-c", text], {"a.py": text, "b.sh": text})
     assert [_kept(each) for each in known] == before
     before = [_kept(assert_names.assert_names)]
     assert_names.assert_names("#" * 1_000_000, None)

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from harena.scoring.battery import Target
-from harena.scoring.battery.composition import Composition, Part, composed, drawn, smaller
+from harena.scoring.battery.composition import Composition, PlacedPrimitive, composed, drawn, smaller
 from harena.scoring.battery.forgery import ANY, CALLED, JUDGED, SCRIPTS, TEXTS
 from harena.scoring.battery.primitives import PRIMITIVES, Kind
 
@@ -31,7 +31,7 @@ def test_every_primitive_is_a_program(contract: str) -> None:
     for number, primitive in enumerate(PRIMITIVES):
         if contract in primitive.contracts:
             places = sorted(primitive.places)
-            composition = Composition(contract, 0, (Part(primitive, places[number % len(places)]),))
+            composition = Composition(contract, 0, (PlacedPrimitive(primitive, places[number % len(places)]),))
             ast.parse(composed(composition, target).files["solution.py"])
 
 

@@ -12,9 +12,16 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest.asked import answer_of, contains_some, heeds, is_orderly, says_yes_to_some, tells_apart
+from harena.scoring.guest.decoy_comparisons import (
+    answer_of,
+    contains_some,
+    heeds,
+    is_orderly,
+    says_yes_to_some,
+    tells_apart,
+)
 from harena.scoring.guest.decoys import alike, frame
-from harena.scoring.guest.snapshots import COPIES
+from harena.scoring.guest.process_copies import COPIES
 
 Says = Callable[[Any], Any]
 _TIMES = 3

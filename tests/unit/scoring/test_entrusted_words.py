@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from harena.scoring.guest.entrusted import HANDED, Entrusted
+from harena.scoring.guest.shared_functions import HANDED, Entrusted
 
 
 def handed(text: str, **names: Any) -> list[Any]:

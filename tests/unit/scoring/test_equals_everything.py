@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest.equals import equals_everything
+from harena.scoring.guest.universal_equality import equals_everything
 
 HONEST = {
     "dict": "class A:\n    def __eq__(self, other): return self.__dict__ == other.__dict__\n",

@@ -26,8 +26,8 @@ from harena.jobs.benchmark.job_acceptance import run_timeout
 from harena.jobs.models import JobConfig
 from harena.scoring import StarvedError, load_scenarios, score_scenario
 from harena.scoring.battery.forgery import defined_functions
-from harena.scoring.scorers.blame import MOST_JUDGINGS
 from harena.scoring.scorers.fair_time import SLACK_SECONDS
+from harena.scoring.scorers.fault_attribution import MOST_JUDGINGS
 from harena.scoring.scorers.judgement import score_judge
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.time_limits import wall_limit

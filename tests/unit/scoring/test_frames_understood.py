@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest.frames import FRAME, Programs
+from harena.scoring.guest.frame_access import FRAME, Programs
 
 PATH = "/nowhere/solution.py"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest.loops import LOOPS, names_end
+from harena.scoring.guest.safe_iteration import LOOPS, names_end
 
 
 def test_they_are_classes_of_what_they_make_and_of_the_builtin_ones() -> None:

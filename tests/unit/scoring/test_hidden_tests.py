@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from harena.scoring import load_scenarios
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest import told as guest_told
+from harena.scoring.guest import reported_comparisons
 from harena.scoring.scorers.hidden_expectations import HiddenTests, hidden_tests
 from harena.scoring.scorers.hidden_siblings import siblings
 
@@ -54,7 +54,7 @@ def said_by(tests: HiddenTests, **names: Any) -> dict[int, set[str]]:
     """What is told where the tests are run."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "told")
-        text = (tests.contract.asserts or "").replace(guest_told.TOLD_PATH, path.as_posix())
+        text = (tests.contract.asserts or "").replace(reported_comparisons.TOLD_PATH, path.as_posix())
         exec(compile(text, "<tests>", "exec"), names)
         found: dict[int, set[str]] = {}
         for line in path.read_text().splitlines() if path.exists() else []:
@@ -438,7 +438,7 @@ def test_what_tests_tell() -> None:
     assert all(
         others[place] != {each.told} for place, each in tests.places.items() if each.value is not True or place != 2
     )
-    assert said_by(tests, f=lambda x: [object()])[0] == {guest_told.OPAQUE}
+    assert said_by(tests, f=lambda x: [object()])[0] == {reported_comparisons.OPAQUE}
 
 
 class Either:
@@ -472,7 +472,7 @@ def test_a_value_does_not_stand_out_among_others(value: Any) -> None:
     """Each of them is among the same ones, in the same order, and they are of the same kinds."""
     found = siblings(value)
     assert value in found
-    assert len({guest_told.digest(each) for each in found}) == len(found)
+    assert len({reported_comparisons.digest(each) for each in found}) == len(found)
     assert all(siblings(each) == found for each in found[:: max(1, len(found) // 20)])
     if not isinstance(value, bool) and value not in ("x", [True, "", False]):
         assert len(found) >= 256
@@ -514,8 +514,8 @@ plain = st.recursive(
 @given(plain)
 def test_siblings_have_the_value_or_are_none(value: Any) -> None:
     """Whichever it is: a contract with such a value is scored."""
-    found = [guest_told.digest(each) for each in siblings(value)]
-    assert not found or (guest_told.digest(value) in found and len(set(found)) == len(found))
+    found = [reported_comparisons.digest(each) for each in siblings(value)]
+    assert not found or (reported_comparisons.digest(value) in found and len(set(found)) == len(found))
 
 
 @given(st.from_regex(r"[a-zA-Z0-9 ]{0,4}[a-z0-9]{1,3}[0-9]{0,2}", fullmatch=True))
@@ -527,8 +527,8 @@ def test_texts_have_siblings(value: str) -> None:
 @given(plain, plain)
 def test_equal_values_have_one_canonical_form(one: Any, other: Any) -> None:
     """And others have others."""
-    assert (guest_told.canonical(one) == guest_told.canonical(other)) is (one == other)
-    assert guest_told.canonical(one) == guest_told.canonical(one)
+    assert (reported_comparisons.canonical(one) == reported_comparisons.canonical(other)) is (one == other)
+    assert reported_comparisons.canonical(one) == reported_comparisons.canonical(one)
 
 
 def test_standard_objects_have_the_form_of_the_plain_value_that_they_equal() -> None:
@@ -540,20 +540,22 @@ def test_standard_objects_have_the_form_of_the_plain_value_that_they_equal() -> 
     ]  # fmt: skip
     for one, other in equal:
         assert one == other
-        assert guest_told.canonical(one) == guest_told.canonical(other)
+        assert reported_comparisons.canonical(one) == reported_comparisons.canonical(other)
     for odd in (Fraction(1, 3), Decimal("0.1"), Decimal("NaN"), 1j):
         with pytest.raises(TypeError):
-            guest_told.canonical(odd)
+            reported_comparisons.canonical(odd)
 
 
 def test_canonical_forms_of_numbers_and_sets() -> None:
     """Numbers are alike that Python calls equal, and an order that says nothing is none."""
-    assert guest_told.canonical([True, 1.0, -0.0, {1, 2}]) == guest_told.canonical([1, 1, 0, frozenset({2, 1})])
-    assert guest_told.canonical({1: 2, "a": 3}) == guest_told.canonical({"a": 3, 1.0: 2})
+    assert reported_comparisons.canonical([True, 1.0, -0.0, {1, 2}]) == reported_comparisons.canonical(
+        [1, 1, 0, frozenset({2, 1})]
+    )
+    assert reported_comparisons.canonical({1: 2, "a": 3}) == reported_comparisons.canonical({"a": 3, 1.0: 2})
     for one, other in ([(1,), [1]], ["1", 1], [b"1", "1"], [{}, set()], [[[], 1], [[1]]], [0.1, 0.1 + 1e-17 * 5]):
-        assert guest_told.canonical(one) != guest_told.canonical(other)
+        assert reported_comparisons.canonical(one) != reported_comparisons.canonical(other)
     with pytest.raises(TypeError):
-        guest_told.canonical([object()])
+        reported_comparisons.canonical([object()])
 
 
 def test_an_answer_that_cannot_read_a_choice_does_not_equal_it() -> None:
@@ -565,4 +567,4 @@ def test_an_answer_that_cannot_read_a_choice_does_not_equal_it() -> None:
 
         __hash__ = None  # type: ignore[assignment]
 
-    assert guest_told.chosen(Size(), ["no number", "2048 KB", "17 MB", ""]) == "#1"
+    assert reported_comparisons.chosen(Size(), ["no number", "2048 KB", "17 MB", ""]) == "#1"

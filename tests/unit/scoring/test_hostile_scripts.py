@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from harena.scoring.scorers.given_word import hides_processes, words_in_sight
 from harena.scoring.scorers.installed_places import installed_places
-from harena.scoring.scorers.left_links import names_brought
+from harena.scoring.scorers.leaked_proofs import hides_processes, words_in_sight
+from harena.scoring.scorers.leftover_links import names_brought
 from harena.scoring.scorers.make_rules import believed_without_work, words_behind_make, working_anew
 from harena.scoring.scorers.result_files import written_by_python
 from harena.scoring.scorers.reward_writers import may_end_without, python_writers
@@ -18,7 +18,7 @@ from harena.scoring.scorers.shell_code import code_mask, is_data
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts
 from harena.scoring.scorers.verifier_changes import Change, changes_of_a_script, lists_home
 from harena.scoring.scorers.verifier_data import given_files
-from harena.scoring.scorers.verifier_ground import (
+from harena.scoring.scorers.verifier_leftovers import (
     asks_for_modes,
     built_paths,
     copied_paths,

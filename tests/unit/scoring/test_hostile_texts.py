@@ -15,7 +15,7 @@ from harena.scoring.formats.answers import SHELLS, final_answer, program_in
 from harena.scoring.formats.final_number import last_number
 from harena.scoring.formats.lexemes import literals
 from harena.scoring.reading import read_json, read_yaml
-from harena.scoring.scorers.left_links import _LOOKS_AT_LINKS
+from harena.scoring.scorers.leftover_links import _LOOKS_AT_LINKS
 from harena.scoring.scorers.start_up_files import _PROGRAM_NAME, _SETS_SEARCH_PATH, _SUBSTITUTE
 from harena.scoring.scorers.trusted_names import _programs_within
 from harena.scoring.verified_data.rows import PromptError, checked_template

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest.kept import KeptErrors
+from harena.scoring.guest.numbered_exceptions import KeptErrors
 
 MANY = 500
 

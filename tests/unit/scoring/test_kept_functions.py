@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest import compared_beside
+from harena.scoring.guest import suite_rewriter
 
 FORGER = "class L:\n    def __eq__(s, o): return True\n    __hash__ = None\ndef f(): return L()\n"
 KEPT = {
@@ -33,8 +33,8 @@ ELSEWHERE = "import operator\nEQ = operator.eq\nclass B:\n    cmp = staticmethod
 
 def _run(text: str, names: dict[str, Any]) -> None:
     tree = ast.parse(text)
-    compared_beside.ComparisonsBeside(tree, (), hands=True).visit(tree)
-    names.update(compared_beside.comparisons(lambda kind: False, lambda value: False))
+    suite_rewriter.ComparisonsBeside(tree, (), hands=True).visit(tree)
+    names.update(suite_rewriter.comparisons(lambda kind: False, lambda value: False))
     exec(compile(ast.fix_missing_locations(tree), "suite", "exec"), names)  # the tests' code, as their process runs it
 
 

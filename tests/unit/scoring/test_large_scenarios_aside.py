@@ -16,7 +16,7 @@ from harena.scoring import load_scenarios, score, score_scenario
 from harena.scoring.contracts import parts
 from harena.scoring.contracts.contract import CommandContract, PythonContract, StdioContract
 from harena.scoring.digests import digest_of
-from harena.scoring.scorers import scorer_blame, suite_nobody
+from harena.scoring.scorers import scorer_blame, suite_without_candidate
 from harena.scoring.scorers.program import Bench
 from harena.scoring.slices import SMALL, size_at_least
 
@@ -74,11 +74,11 @@ async def test_where_a_problems_files_are_digested(size: int, monkeypatch: pytes
         in_loop.append(threading.current_thread() is threading.main_thread())
         return digest_of(made)
 
-    for module in (suite_nobody, scorer_blame):
+    for module in (suite_without_candidate, scorer_blame):
         monkeypatch.setattr(module, "digest_of", watched)
     bench = Bench(scenario, NoSandboxes(), SandboxSpec(), 1)
     assert isinstance(scenario.scoring, CommandContract)
-    keys = [await suite_nobody.suite_key(bench, scenario.scoring, more) for more in ("a", "a", "b")]
+    keys = [await suite_without_candidate.suite_key(bench, scenario.scoring, more) for more in ("a", "a", "b")]
     assert keys[0] == keys[1] != keys[2]
     scorers = [PythonContract(type="python", source=f"def score(run): return {score}") for score in (0.5, 1.0)]
     assert await scorer_blame._key(bench, scorers[0]) != await scorer_blame._key(bench, scorers[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harena.scoring.scorers.given_word import given_words, hides_processes, words_in_sight
+from harena.scoring.scorers.leaked_proofs import given_words, hides_processes, words_in_sight
 
 PRINTED = {
     "in a line": 'read w; python solution.py </dev/null >o; cmp o e && echo "harena-proof $w"',

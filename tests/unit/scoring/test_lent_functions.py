@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest.libraries import (
+from harena.scoring.guest.library_functions import (
     function_at,
     has_state,
     is_lent,

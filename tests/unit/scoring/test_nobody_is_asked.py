@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest.home import SPECIAL
-from harena.scoring.guest.nobody import Nobody, NobodyAskedError, NobodysModule, is_of_candidate, name_of
+from harena.scoring.guest.absent_candidate import Nobody, NobodyAskedError, NobodysModule, is_of_candidate, name_of
+from harena.scoring.guest.candidate_process import SPECIAL
 from harena.scoring.guest.suite import told
 
 NOT_HEARD = ("__missing__",)

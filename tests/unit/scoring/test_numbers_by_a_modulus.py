@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harena.scoring.guest import belief
+from harena.scoring.guest import plain_operands
 
 DRAWS = 300
 
@@ -24,9 +24,9 @@ def holds_of_a_family(says: Callable[[int], bool], wanted: int) -> int:
     """How often it is taken for one that says yes to whatever is like the wanted number."""
     found = 0
     for _ in range(DRAWS):
-        others = belief._others_than(wanted, "__eq__")
+        others = plain_operands._others_than(wanted, "__eq__")
         said = list(map(says, others))
-        found += belief._holds_of_a_family(Told(says), None, "__eq__", wanted, others, said)
+        found += plain_operands._holds_of_a_family(Told(says), None, "__eq__", wanted, others, said)
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest.graph import Border, GraphError
+from harena.scoring.guest.object_graph import Border, GraphError
 
 np = pytest.importorskip("numpy")
 

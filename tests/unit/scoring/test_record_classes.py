@@ -11,8 +11,8 @@ from types import ModuleType
 
 import pytest
 
-from harena.scoring.guest import leaving
-from harena.scoring.guest.records import HeldRecords, Records
+from harena.scoring.guest import swallowing_exits
+from harena.scoring.guest.record_classes import HeldRecords, Records
 
 NODE = "class Node:\n    def __init__(self, val=0, next=None): self.val, self.next = val, next\n"
 RECORDS = {
@@ -63,7 +63,7 @@ def loaded(tmp_path: Path) -> Iterator[ModuleType]:
     def load(text: str) -> ModuleType:
         path = tmp_path / f"records_{len(names)}.py"
         path.write_text(text)
-        leaving.sources[str(path)] = text
+        swallowing_exits.sources[str(path)] = text
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None
         assert spec.loader is not None
@@ -77,7 +77,7 @@ def loaded(tmp_path: Path) -> Iterator[ModuleType]:
     yield made
     for name, path in names:
         del sys.modules[name]
-        leaving.sources.pop(path)
+        swallowing_exits.sources.pop(path)
 
 
 @pytest.mark.parametrize("name", RECORDS)

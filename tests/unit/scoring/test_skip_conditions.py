@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.scorers import asked_places
-from harena.scoring.scorers.asked_places import Asked
+from harena.scoring.scorers import skip_conditions
 from harena.scoring.scorers.defined_tests import dependence
+from harena.scoring.scorers.skip_conditions import SkipCondition
 
 HEAD = "import os, sys, shutil, pytest, unittest\nfrom unittest import mock\nimport solution\nfrom solution import D, one, mode, each\n"
 SKIP = "if os.environ.get('NET') == 'off': pytest.skip('no')\n"
@@ -85,7 +85,7 @@ THEIRS = {
 }  # fmt: skip
 
 
-def _asked(text: str) -> list[Asked]:
+def _asked(text: str) -> list[SkipCondition]:
     return list(dependence({"test_it.py": HEAD + text}, {"pytest"}).asked.values())
 
 
@@ -121,7 +121,7 @@ def test_a_mark_that_asks_for_what_the_candidate_has_said_expects_nothing() -> N
 
 def test_a_skip_on_the_platform_asks_for_no_variable_that_is_named_nowhere() -> None:
     (asked,) = _asked("os.environ['NET'] = mode()\n" + TEST + "if sys.platform != 'win32': pytest.skip('there')\n")
-    assert asked == Asked(("sys.platform", "there", "win32"), {}, frozenset())
+    assert asked == SkipCondition(("sys.platform", "there", "win32"), {}, frozenset())
 
 
 def test_the_suite_may_change_the_platform() -> None:
@@ -160,7 +160,7 @@ def test_many_skips_in_one_function_take_linear_time(monkeypatch: pytest.MonkeyP
 
 def test_what_is_compared_for_all_skips_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Skips beyond are not stated."""
-    monkeypatch.setattr(asked_places, "_MOST_PAIRS", 100)
+    monkeypatch.setattr(skip_conditions, "_MOST_PAIRS", 100)
     assert 0 < len(_asked(TEST + ("os.environ['NET'] = 'x'\n    " + SKIP + "    ") * 30)) < 5
 
 

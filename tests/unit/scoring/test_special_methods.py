@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest.home import SPECIAL
-from harena.scoring.guest.looks import Looks
+from harena.scoring.guest.candidate_process import SPECIAL
+from harena.scoring.guest.repeated_reads import Looks
 from harena.scoring.guest.standins import make_class
-from harena.scoring.guest.trust import Trust
+from harena.scoring.guest.unproven_passes import Trust
 
 SECRET = 77411234
 

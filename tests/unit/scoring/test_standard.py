@@ -20,7 +20,7 @@ from harena.scoring import codec
 from harena.scoring.codec import MalformedError
 from harena.scoring.compare import Tolerance, compare_values
 from harena.scoring.guest import driver as guest_driver
-from harena.scoring.values import Made, from_python, show
+from harena.scoring.values import StandardInstance, from_python, show
 
 Point = namedtuple("Point", "x y")
 
@@ -141,7 +141,7 @@ def test_what_a_subclass_shows_is_not_what_it_is_made_of(value: Any, plain: Any)
 @pytest.mark.parametrize("text", ["NaN7", "-NaN7", "sNaN7", "-sNaN", "1E-1999999999999999997"])
 def test_every_decimal_crosses(text: str) -> None:
     """A NaN with digits of its own, and the least exponent."""
-    assert isinstance(crossed([Decimal(text)], False)[0], Made)
+    assert isinstance(crossed([Decimal(text)], False)[0], StandardInstance)
 
 
 def test_strict_comparisons_keep_the_type() -> None:
@@ -267,7 +267,7 @@ def test_what_no_such_value_has_is_malformed(name: str, parts: Any) -> None:
 def test_a_huge_decimal_costs_nothing(text: str) -> None:
     """It is compared as it is written, and has no billion digits here."""
     (value,) = crossed([Decimal(text)], False)
-    assert isinstance(value, Made)
+    assert isinstance(value, StandardInstance)
     assert compare_values(value, value, "equal", Tolerance())
     assert not compare_values(value, 1, "equal", Tolerance())
     assert len(show(value)) < 130

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harena.scoring.guest.driver import encode
-from harena.scoring.guest.evaluated import Heard, states_a_value
+from harena.scoring.guest.evaluated_texts import Heard, states_a_value
 
 VALUES = [
     "1", "-1.5", "'a'", "[1, (2, {3})]", "{'a': nan}", "Point(1, y=[2])", "datetime.date(2024, 1, 2)", "nan", "1 + 2j",

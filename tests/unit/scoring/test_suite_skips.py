@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from harena.scoring.guest.absent import DENYING, GRANTING
-from harena.scoring.guest.nobody import Nobody, NobodysModule
+from harena.scoring.guest.absent_candidate import Nobody, NobodysModule
+from harena.scoring.guest.missing_modules import DENYING, GRANTING
 from harena.scoring.scorers.suite_apart import Report
-from harena.scoring.scorers.suite_stances import MOST_RUNS, settled_skips
+from harena.scoring.scorers.suite_skips import MOST_RUNS, settled_skips
 
 Suite = Callable[[Callable[[str], bool]], bool]
 """whether a suite skips its test `t`, by what it asks"""

@@ -1,15 +1,15 @@
-"""How a suite's process waits: in parts, between which threads of the candidate's are heard."""
+"""How a suite's process suite_waits: in parts, between which threads of the candidate's are heard."""
 
 from __future__ import annotations
 
 import pytest
 
-from harena.scoring.guest import waits
-from harena.scoring.guest.waits import Waits
+from harena.scoring.guest import suite_waits
+from harena.scoring.guest.suite_waits import Waits
 
 
 class Process:
-    """A suite's process, whose clock stands unless it waits."""
+    """A suite's process, whose clock stands unless it suite_waits."""
 
     def __init__(self, *, may_listen: bool = True, comes_after: float = float("inf")) -> None:
         self.may_listen, self.comes_after = may_listen, comes_after
@@ -25,7 +25,7 @@ class Process:
         self.listened += 1
 
     def attempt(self, seconds: float | None) -> bool:
-        """What it waits for comes as a thread of the candidate's is heard, after so many seconds."""
+        """What it suite_waits for comes as a thread of the candidate's is heard, after so many seconds."""
         self.asked.append(seconds)
         self.now += seconds or 0.0
         return self.listened > 0 and self.now >= self.comes_after
@@ -33,7 +33,7 @@ class Process:
 
 @pytest.fixture(autouse=True)
 def _clock_that_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waits, "_monotonic", lambda: 0.0)
+    monkeypatch.setattr(suite_waits, "_monotonic", lambda: 0.0)
 
 
 def test_a_wait_is_many_short_ones() -> None:
@@ -53,7 +53,7 @@ def test_what_comes_at_the_very_end_has_come() -> None:
 
 
 def test_nobody_is_heard_where_nobody_may_be() -> None:
-    """Another thread than the main one waits as ever."""
+    """Another thread than the main one suite_waits as ever."""
     process = Process(may_listen=False)
     assert not process.waits.until(process.attempt, None)
     assert (process.asked, process.listened, process.told) == ([None], 0, [])

@@ -22,13 +22,13 @@ from harena.scoring.scorers import fingerprints as fingerprints_module
 from harena.scoring.scorers import harbor
 from harena.scoring.scorers.image_programs import find_programs
 from harena.scoring.scorers.last_changes import without_last_changes
-from harena.scoring.scorers.led_links import Texts, led_by
-from harena.scoring.scorers.left_links import LinkState, has_led_somewhere
+from harena.scoring.scorers.leftover_links import LinkState, has_led_somewhere
 from harena.scoring.scorers.make_rules import working_anew
+from harena.scoring.scorers.redirecting_links import Texts, led_by
 from harena.scoring.scorers.shadowing import shadowing
 from harena.scoring.scorers.shell_code import code_mask, simple_commands
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts
-from harena.scoring.scorers.suite_nobody import _files_named
+from harena.scoring.scorers.suite_without_candidate import _files_named
 from harena.scoring.scorers.tool_settings import is_harmless, named_settings
 from harena.scoring.scorers.verifier_scripts import judging_files
 

@@ -28,7 +28,7 @@ from harena.scoring.guest.functions import (
     with_defaults,
     withheld_default,
 )
-from harena.scoring.guest.graph import Border, GraphError
+from harena.scoring.guest.object_graph import Border, GraphError
 
 NO_PLACE = ("made", "somewhere", "")
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from test_special_methods import SECRET, Yes, names
 
-from harena.scoring.guest.home import SPECIAL
+from harena.scoring.guest.candidate_process import SPECIAL
 from harena.scoring.guest.standins import make_class
 from harena.scoring.guest.suite import judge_by_values
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harena.scoring.scorers.verifier_ground import folders_copied_to, made_paths, written_paths
+from harena.scoring.scorers.verifier_leftovers import folders_copied_to, made_paths, written_paths
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,10 @@ from harena.core.webhook_store import NewDelivery
 from harena.jobs.benchmark.elsewhere import ScoresElsewhere, chosen
 from harena.jobs.benchmark.job_builds import JobBuilds, unavailable
 from harena.jobs.benchmark.job_places import (
-    Place,
     Places,
     PlacesAhead,
     PreparesPlaces,
+    RunPlace,
     base_spec,
     builds_of,
     check_contracts,
@@ -350,7 +350,7 @@ class Acceptance:
         accepted: Tickets,
         spec: SandboxSpec,
         places: Places,
-        builds: Mapping[Place, FolderBuild],
+        builds: Mapping[RunPlace, FolderBuild],
     ) -> AcceptedJob:
         lent = LentScenarios(scenarios)
         repeated = frozenset(config.retry_on) - {"platform"}
@@ -437,7 +437,7 @@ class Acceptance:
 
     async def _places(
         self, workspace: str, scenarios: Sequence[Scenario], spec: SandboxSpec, *, has_own: bool
-    ) -> tuple[Sequence[Scenario], dict[Place, SandboxSpec], dict[Place, FolderBuild]]:
+    ) -> tuple[Sequence[Scenario], dict[RunPlace, SandboxSpec], dict[RunPlace, FolderBuild]]:
         """(scenarios that name where their candidates run, what these places are, what is built for them)."""
         named = await SCENARIOS.run(scenarios_with_places, scenarios)
         can_build = self.images is not None
@@ -450,7 +450,7 @@ class Acceptance:
         scenarios: Sequence[Scenario],
         spec: SandboxSpec,
         places: Places,
-        builds: Mapping[Place, FolderBuild],
+        builds: Mapping[RunPlace, FolderBuild],
         config: JobConfig,
     ) -> Score:
         elsewhere = chosen(config.execution, self.elsewhere)
@@ -462,7 +462,7 @@ class Acceptance:
 
         made = JobBuilds(partial(self._build, workspace, config.build_network))
 
-        async def prepare(place: Place, where: SandboxSpec) -> None:
+        async def prepare(place: RunPlace, where: SandboxSpec) -> None:
             if (build := builds.get(place)) is not None:
                 made.begin(build)
             elif isinstance(self.sandboxes, PreparesPlaces):
@@ -513,9 +513,9 @@ def run_timeout(
     the wall clock, however often its doing has it judged again: one that waits, and then makes its judging fail or
     slow, could buy a fault of the platform with it."""
     from harena.scoring.contracts.parts import Contract
-    from harena.scoring.scorers.blame import MOST_JUDGINGS
     from harena.scoring.scorers.fair_time import SLACK_SECONDS
-    from harena.scoring.scorers.longest import limits_of, longest_trusted
+    from harena.scoring.scorers.fault_attribution import MOST_JUDGINGS
+    from harena.scoring.scorers.longest_scoring import limits_of, longest_trusted
     from harena.scoring.scorers.time_limits import wall_limit
 
     if config.run_timeout_seconds is None:

@@ -25,7 +25,7 @@ PREPARED_AHEAD = 3
 _MOST_NAMED = 10
 
 
-class Place(NamedTuple):
+class RunPlace(NamedTuple):
     """Where a scenario's candidate runs, as it says."""
 
     image: str | None
@@ -36,7 +36,7 @@ class Place(NamedTuple):
     """name of the image that is built for it"""
 
 
-Places = Mapping[Place, SandboxSpec]
+Places = Mapping[RunPlace, SandboxSpec]
 
 
 @runtime_checkable
@@ -52,14 +52,14 @@ class PlacesAhead:
     """Has a node get ready for the places of a job in the order in which its scenarios name them, a few ahead of the
     runs that begin."""
 
-    def __init__(self, prepare: Callable[[Place, SandboxSpec], Awaitable[None]], places: Places) -> None:
+    def __init__(self, prepare: Callable[[RunPlace, SandboxSpec], Awaitable[None]], places: Places) -> None:
         self._prepare = prepare
         self._order = {place: number for number, place in enumerate(places)}
         self._specs = list(places.items())
         self._next = 0
         self._under_way: set[asyncio.Future[None]] = set()
 
-    def begins(self, place: Place | None) -> None:
+    def begins(self, place: RunPlace | None) -> None:
         """A run begins there; None = where the job says."""
         last = (-1 if place is None else self._order[place]) + PREPARED_AHEAD
         while self._next < len(self._specs) and self._next <= last:
@@ -80,12 +80,12 @@ async def base_spec(blueprints: BlueprintSource, workspace: str, blueprint_id: s
     return SandboxSpec(image=blueprint.image, blueprint=blueprint.id, limits=blueprint.limits)
 
 
-def place_named(scenario: Scenario) -> Place | None:
+def place_named(scenario: Scenario) -> RunPlace | None:
     """What a scenario names; None = nothing."""
     if scenario.image is None and scenario.blueprint is None and scenario.build is None:
         return None
     built = None if scenario.build is None else scenario.build.image.reference
-    return Place(scenario.image, scenario.blueprint, scenario.yields_place, built)
+    return RunPlace(scenario.image, scenario.blueprint, scenario.yields_place, built)
 
 
 def names_own(blueprint: str) -> bool:
@@ -110,13 +110,13 @@ async def places_of(
     *,
     has_own: bool = False,
     builds: bool = False,
-) -> dict[Place, SandboxSpec]:
+) -> dict[RunPlace, SandboxSpec]:
     """The sandboxes of each place that scenarios name, in their order. `has_own`: the job names a blueprint, see
     `Scenario.yields_place`; `builds`: images can be built. Raises NotFoundError (a blueprint), ValidationError (too
     many)."""
     from harena.scoring.places import in_image
 
-    found: dict[Place, SandboxSpec] = {}
+    found: dict[RunPlace, SandboxSpec] = {}
     for scenario in scenarios:
         named = place_named(scenario)
         if named is None or named in found:
@@ -157,10 +157,10 @@ def check_networks(scenarios: Iterable[Scenario], permitted: Sequence[Network] |
             raise ValidationError(f"a scenario's network: {why}")
 
 
-def builds_of(scenarios: Iterable[Scenario], *, can_build: bool, has_own: bool) -> dict[Place, FolderBuild]:
+def builds_of(scenarios: Iterable[Scenario], *, can_build: bool, has_own: bool) -> dict[RunPlace, FolderBuild]:
     """What is built for places that scenarios name. Raises ValidationError for what can be had by a build only, where
     the job names a blueprint or nobody can build."""
-    found: dict[Place, FolderBuild] = {}
+    found: dict[RunPlace, FolderBuild] = {}
     told: list[str] = []
     count = 0
     for scenario in scenarios:

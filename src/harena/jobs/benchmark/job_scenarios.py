@@ -171,7 +171,7 @@ def metadata_bytes_of(scenarios: Sequence[Scenario]) -> int:
 def held_bytes_of(scenarios: Sequence[Scenario]) -> int:
     """Memory that they take, and all that they are made of."""
     from harena.scoring.compact import CompactScenarios
-    from harena.scoring.held import HeldBytes
+    from harena.scoring.memory_size import HeldBytes
 
     return scenarios.held_bytes if isinstance(scenarios, CompactScenarios) else HeldBytes().of(scenarios)
 

@@ -24,7 +24,7 @@ HOST_LEAF = "harena-host"
 """where the processes go that were in a directory which has to be empty"""
 
 
-class Place:
+class CgroupRoot:
     """A directory below which groups can be made."""
 
     __slots__ = ("controllers", "directory", "must_move")
@@ -36,7 +36,7 @@ class Place:
         """its processes have to go to a leaf before controllers can be enabled"""
 
 
-def find_place(files: CgroupFiles, mount: CgroupMount, own_path: str, *, from_root: bool, pid: int) -> Place | str:
+def find_place(files: CgroupFiles, mount: CgroupMount, own_path: str, *, from_root: bool, pid: int) -> CgroupRoot | str:
     """The best directory for groups among this process's own cgroup and its ancestors, or why there is none.
 
     Only ancestors qualify: moving a process needs the right to write to the nearest common ancestor of where it is
@@ -44,7 +44,7 @@ def find_place(files: CgroupFiles, mount: CgroupMount, own_path: str, *, from_ro
     scope, which systemd leaves alone). The place with most of the wanted controllers wins, the first among equals.
     """
     chain = _ancestors(mount, mount.directory_of(own_path))
-    best: Place | None = None
+    best: CgroupRoot | None = None
     refusals: list[str] = []
     for directory in chain if from_root else reversed(chain):
         found = _judge(files, directory, own=directory == chain[-1], top=directory == mount.point, pid=pid)
@@ -64,7 +64,7 @@ def _ancestors(mount: CgroupMount, own: str) -> list[str]:
     return chain
 
 
-def _judge(files: CgroupFiles, directory: str, *, own: bool, top: bool, pid: int) -> Place | str:
+def _judge(files: CgroupFiles, directory: str, *, own: bool, top: bool, pid: int) -> CgroupRoot | str:
     if not files.exists(directory + "/cgroup.controllers"):
         return f"{directory} is not visible"
     if not (files.writable(directory) and files.writable(directory + "/cgroup.procs")):
@@ -78,20 +78,22 @@ def _judge(files: CgroupFiles, directory: str, *, own: bool, top: bool, pid: int
     if not controllers:
         return f"{directory} offers none of the controllers {', '.join(WANTED)}"
     if all(name in enabled for name in controllers):
-        return Place(directory, controllers, must_move=False)
+        return CgroupRoot(directory, controllers, must_move=False)
     if not files.writable(directory + "/cgroup.subtree_control"):
         already = tuple(name for name in controllers if name in enabled)
-        return Place(directory, already, must_move=False) if already else f"{directory}: no controller can be enabled"
+        return (
+            CgroupRoot(directory, already, must_move=False) if already else f"{directory}: no controller can be enabled"
+        )
     inside = files.processes(directory)
     if true_root or not inside:
-        return Place(directory, controllers, must_move=False)
+        return CgroupRoot(directory, controllers, must_move=False)
     # alone in a scope of our own, or the top of a container whose processes stay inside that same container
     if own and (inside == [pid] or (top and 0 not in inside)):
-        return Place(directory, controllers, must_move=True)
+        return CgroupRoot(directory, controllers, must_move=True)
     return f"{directory} holds other processes, so its controllers cannot be enabled for children"
 
 
-def enable(files: CgroupFiles, place: Place) -> tuple[str, ...]:
+def enable(files: CgroupFiles, place: CgroupRoot) -> tuple[str, ...]:
     """Enable the place's controllers for its children. Gives those that the kernel accepted; raises OSError if the
     first of them was refused."""
     if place.must_move:
@@ -110,7 +112,7 @@ def enable(files: CgroupFiles, place: Place) -> tuple[str, ...]:
     return tuple(accepted)
 
 
-def _enable_one(files: CgroupFiles, place: Place, name: str) -> None:
+def _enable_one(files: CgroupFiles, place: CgroupRoot, name: str) -> None:
     for _ in range(10):
         try:
             return files.write(place.directory + "/cgroup.subtree_control", "+" + name)

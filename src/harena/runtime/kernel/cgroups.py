@@ -181,7 +181,7 @@ class V2Cgroups(CgroupBackend):
 
     kind = "v2"
 
-    def __init__(self, files: CgroupFiles, place: cgroup_v2.Place) -> None:
+    def __init__(self, files: CgroupFiles, place: cgroup_v2.CgroupRoot) -> None:
         missing = {
             name: f"{place.directory} does not offer the {name} controller"
             for name in cgroup_v2.WANTED

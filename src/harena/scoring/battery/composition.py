@@ -26,7 +26,7 @@ from harena.scoring.battery.forgery import (
 from harena.scoring.battery.primitives import PRIMITIVES, Kind, Place, Primitive
 from harena.scoring.scenario import Candidate
 
-__all__ = ["Composition", "Part", "composed", "drawn", "smaller"]
+__all__ = ["Composition", "PlacedPrimitive", "composed", "drawn", "smaller"]
 
 MOST_PARTS = 4
 ANSWER_PATTERN = "7741[0-9]{9}"
@@ -35,7 +35,7 @@ _WRONG = ("None", "0", "1", "''", "[]", "True", "arguments[0] if arguments else 
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PlacedPrimitive:
     """One primitive at its place."""
 
     primitive: Primitive
@@ -48,7 +48,7 @@ class Composition:
 
     contract: str
     seed: int
-    parts: tuple[Part, ...]
+    parts: tuple[PlacedPrimitive, ...]
     wrong: str = "None"
     """an expression: what it answers where it has nothing better"""
 
@@ -67,11 +67,11 @@ def drawn(*, seed: int, contract: str) -> Composition:
         if contract in primitive.contracts:
             by_kind.setdefault(primitive.kind, []).append(primitive)
     count = dice.choices(range(1, MOST_PARTS + 1), weights=(2, 4, 3, 2))[0]
-    parts: list[Part] = []
+    parts: list[PlacedPrimitive] = []
     while len(parts) < count:
         chosen = dice.choice(by_kind[dice.choice(list(by_kind))])
         if not any(part.primitive is chosen or _is_only_one(part.primitive, chosen) for part in parts):
-            parts.append(Part(chosen, dice.choice(sorted(chosen.places))))
+            parts.append(PlacedPrimitive(chosen, dice.choice(sorted(chosen.places))))
     parts.sort(key=lambda part: part.primitive.kind is Kind.END)
     return Composition(contract, seed, tuple(parts), dice.choice(_WRONG))
 
@@ -222,10 +222,10 @@ def _program(composition: Composition, target: Target, pattern: str) -> str:
     ])  # fmt: skip
 
 
-def _run(index: int, part: Part) -> str:
+def _run(index: int, part: PlacedPrimitive) -> str:
     return f"_act{index}()" if part.primitive.kind is Kind.END else f"_guarded(_act{index})"
 
 
-def _placed(index: int, part: Part) -> str:
+def _placed(index: int, part: PlacedPrimitive) -> str:
     placed = _PLACED[part.place].replace("@RUN@", _run(index, part))
     return placed.replace("@ACT@", f"_act{index}").replace("@N@", str(index))

@@ -142,7 +142,7 @@ def _instructions(text: str) -> list[tuple[int, str, str]]:
 
 
 def _take(made: Environment, variables: dict[str, str], context: Path, keyword: str, rest: str) -> None:
-    known = _Known({**variables, **made.env}, made.spend)
+    known = _BoundedVariables({**variables, **made.env}, made.spend)
     if "<<" in rest and keyword in ("RUN", "COPY", "ADD"):
         raise FieldError("", "here-documents are not read; put the text into a file and COPY it")
     if keyword == "FROM":
@@ -209,7 +209,7 @@ def installs(command: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known(Mapping[str, str]):
+class _BoundedVariables(Mapping[str, str]):
     """Variables; whoever gets a value is told how long it is."""
 
     values_of: Mapping[str, str]
@@ -227,11 +227,11 @@ class _Known(Mapping[str, str]):
         return len(self.values_of)
 
 
-def _filled(text: str, known: _Known) -> str:
+def _filled(text: str, known: _BoundedVariables) -> str:
     return _VARIABLE.sub(lambda found: _value(found, known), text)
 
 
-def _value(found: re.Match[str], known: _Known) -> str:
+def _value(found: re.Match[str], known: _BoundedVariables) -> str:
     """`$NAME`, `${NAME}`, `${NAME:-in its place}`, `${NAME:+where there is one}`"""
     value = known.get(found["braced"] or found["name"], "")
     if found["sign"] is None:
@@ -240,7 +240,7 @@ def _value(found: re.Match[str], known: _Known) -> str:
     return (value or word) if found["sign"] == "-" else (word if value else "")
 
 
-def _assignments(rest: str, known: _Known) -> dict[str, str]:
+def _assignments(rest: str, known: _BoundedVariables) -> dict[str, str]:
     words = _filled_words(rest, known)
     if words and "=" not in words[0]:  # ENV NAME the whole rest; ARG NAME
         return {words[0]: " ".join(words[1:])}
@@ -248,7 +248,7 @@ def _assignments(rest: str, known: _Known) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _filled_words(rest: str, known: _Known) -> list[str]:
+def _filled_words(rest: str, known: _BoundedVariables) -> list[str]:
     """The words of an ENV or ARG line, variables filled in as Docker does it: not in single quotes, and not behind a
     backslash. `$PATH` stays in a PATH: it is the image's, which is not known here."""
     words: list[str] = []
@@ -259,7 +259,7 @@ def _filled_words(rest: str, known: _Known) -> list[str]:
         found = _VARIABLE.match(rest, at) if quote != "'" else None
         if found is not None:
             of_path = {"PATH": "$PATH"} if (word or "").startswith("PATH=") or words == ["PATH"] else {}
-            those = _Known({**of_path, **known.values_of}, known.spend)
+            those = _BoundedVariables({**of_path, **known.values_of}, known.spend)
             word, at = (word or "") + _value(found, those), found.end()
             continue
         if sign == quote:

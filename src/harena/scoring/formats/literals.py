@@ -83,7 +83,7 @@ def _is_name(node: ast.expr, *names: str) -> bool:
 def _members(nodes: list[ast.expr], depth: int) -> tuple[Any, ...]:
     """Values of a set's members, each once."""
     members: list[Any] = []
-    seen = _Seen()
+    seen = _MemberSet()
     for node in nodes:
         member = literal(node, min(depth - 1, _MAX_KEY_DEPTH))
         if seen.place_of(member, len(members)) == len(members):
@@ -94,7 +94,7 @@ def _members(nodes: list[ast.expr], depth: int) -> tuple[Any, ...]:
 def _pairs(node: ast.Dict, depth: int) -> tuple[Any, ...]:
     """(key, value) pairs of a dict; for a key that is written twice, the last value, as Python takes it."""
     pairs: dict[int, tuple[Any, Any]] = {}
-    seen = _Seen()
+    seen = _MemberSet()
     for number, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
         if key is None:
             raise NotLiteralError(source_of(node))
@@ -105,7 +105,7 @@ def _pairs(node: ast.Dict, depth: int) -> tuple[Any, ...]:
     return tuple(pairs.values())
 
 
-class _Seen:
+class _MemberSet:
     """Members so far, by bytes that are equal for all that Python takes for equal: no hash is made of a number, which
     whoever wrote it may have chosen."""
 

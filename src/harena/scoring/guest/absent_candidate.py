@@ -25,9 +25,9 @@ import re
 import sys
 import types
 
-from harena.scoring.guest.absent import AS_IT_IS, DENYING, GRANTING, GRANTING_MORE
-from harena.scoring.guest.given import is_outcome
-from harena.scoring.guest.home import SPECIAL
+from harena.scoring.guest.candidate_process import SPECIAL
+from harena.scoring.guest.missing_modules import AS_IT_IS, DENYING, GRANTING, GRANTING_MORE
+from harena.scoring.guest.object_permissions import is_outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ class Nobody:
         answers: Mapping[str, bool] | None = None,
     ) -> None:
         """`trusted`: the files of the suite, whose looks count; without any, everybody's do. `stance`: see
-        `guest_absent`. `texts`: what the suite's files hold, whose words are the names that are listed. `answers`: to
-        questions, other than the stance has them."""
+        `guest_missing_modules`. `texts`: what the suite's files hold, whose words are the names that are listed.
+        `answers`: to questions, other than the stance has them."""
         self.denies = stance == DENYING
         self.grants = stance in (GRANTING, GRANTING_MORE)
         words = {word for text in texts for word in _WORD.findall(text)} if self.grants else set()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 
-from harena.scoring.guest.plain import ATOMS, CONTAINERS, is_known, is_static, line_of
+from harena.scoring.guest.plain_values import ATOMS, CONTAINERS, is_known, is_static, line_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

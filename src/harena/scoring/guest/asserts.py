@@ -16,22 +16,22 @@ import os
 import re
 import sys
 
-from harena.scoring.guest.compared import Comparisons, judging
-from harena.scoring.guest.executed import JUDGED_NOTHING, DeepTrees, Executed, Failures
-from harena.scoring.guest.hollow import Hollow
-from harena.scoring.guest.imports import import_for
-from harena.scoring.guest.judged import Judged
-from harena.scoring.guest.kin import EQUALS_ALL, Kin
-from harena.scoring.guest.loops import LOOPS
+from harena.scoring.guest.comparison_rewriter import Comparisons, judging
+from harena.scoring.guest.early_imports import import_for
+from harena.scoring.guest.executed_assertions import JUDGED_NOTHING, DeepTrees, Executed, Failures
+from harena.scoring.guest.judged_operations import Judged
+from harena.scoring.guest.library_integrity import Tools
+from harena.scoring.guest.library_use_checks import Used
+from harena.scoring.guest.module_precedence import LibraryFirst
 from harena.scoring.guest.own_names import leave_no_names
-from harena.scoring.guest.plain import Plain
-from harena.scoring.guest.rebound import GlobalStatements
-from harena.scoring.guest.taken import CALLED_BY, Taken
-from harena.scoring.guest.tools import Tools
-from harena.scoring.guest.trusted_first import LibraryFirst
-from harena.scoring.guest.used import Used
-from harena.scoring.guest.watched_beside import WatchedBeside
-from harena.scoring.guest.words import COMPARES_NOTHING, HAS_TAKEN, NOTHING, TAKES, TOOK
+from harena.scoring.guest.plain_values import Plain
+from harena.scoring.guest.rebound_names import GlobalStatements
+from harena.scoring.guest.safe_iteration import LOOPS
+from harena.scoring.guest.same_class_comparisons import EQUALS_ALL, Kin
+from harena.scoring.guest.suite_protocol import COMPARES_NOTHING, HAS_TAKEN, NOTHING, TAKES, TOOK
+from harena.scoring.guest.unauthorized_access import CALLED_BY, AccessLog
+from harena.scoring.guest.vacuous_comparisons import Hollow
+from harena.scoring.guest.watched_operations import WatchedBeside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def main() -> None:
     module = type(sys)(os.path.splitext(entry)[0].replace("/", "."))
     with DeepTrees():
         tree = ast.parse(source)
-        taken = Taken(lambda what: False, {_PATH: source})
+        taken = AccessLog(lambda what: False, {_PATH: source})
         taken.watch_signals()
         tools = Tools(tree)
         used = Used(tools)

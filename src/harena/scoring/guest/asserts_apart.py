@@ -12,12 +12,12 @@ import importlib
 import importlib.util
 import sys
 
-from harena.scoring.guest.executed import DeepTrees, Executed, Failures
-from harena.scoring.guest.hollow import watched
-from harena.scoring.guest.leaving import sources
-from harena.scoring.guest.rebound import GlobalStatements
+from harena.scoring.guest.executed_assertions import DeepTrees, Executed, Failures
+from harena.scoring.guest.rebound_names import GlobalStatements
 from harena.scoring.guest.standins import StandInClass
-from harena.scoring.guest.words import NOTHING
+from harena.scoring.guest.suite_protocol import NOTHING
+from harena.scoring.guest.swallowing_exits import sources
+from harena.scoring.guest.vacuous_comparisons import watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """Memory that can be written to through a view, of which two processes each have a part. Standard library only.
 
-`readinto(view)` fills what it is given. So a writable view is shared as a list is (see `guest_graph`): the other side
-gets a view of memory of its own, and each side writes into its own what the other one has written, before it goes on.
+`readinto(view)` fills what it is given. So a writable view is shared as a list is (see `guest_object_graph`): the other
+side gets a view of memory of its own, and each side writes into its own what the other one has written, before it goes
+on.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import ast
 import opcode
 import sys
 
-from harena.scoring.guest.leaving import _CONDITIONS, _FUNCTIONS, _holds, _judges, _spans, sources, tree_of
+from harena.scoring.guest.swallowing_exits import _CONDITIONS, _FUNCTIONS, _holds, _judges, _spans, sources, tree_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ object that equals everything cannot come across, and neither the proof's word n
 candidate's frames. (This process is started so that no other one of the sandbox can open its memory.)
 
 Standard input: the proof's word on a line, then one JSON object: source, calls (name in the source -> the candidate's
-function), path (of the candidate's entry), driver (the text of `guest_driver`), modules (see `guest_executed`).
+function), path (of the candidate's entry), driver (the text of `guest_driver`), modules (see
+`guest_executed_assertions`).
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ import re
 import subprocess
 import sys
 
-from harena.scoring.guest.executed import JUDGED_NOTHING, DeepTrees, Executed, Failures
-from harena.scoring.guest.imports import import_for
-from harena.scoring.guest.words import NOTHING
+from harena.scoring.guest.early_imports import import_for
+from harena.scoring.guest.executed_assertions import JUDGED_NOTHING, DeepTrees, Executed, Failures
+from harena.scoring.guest.suite_protocol import NOTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

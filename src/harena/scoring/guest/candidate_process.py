@@ -1,12 +1,12 @@
 """The process in which a candidate's modules live while a trusted suite is run elsewhere. Standard library only.
 
-It loads and calls what the suite asks for, on real objects (see `guest_graph`), and states what came of it. Nothing
+It loads and calls what the suite asks for, on real objects (see `guest_object_graph`), and states what came of it. Nothing
 here is trusted: the candidate shares this process, and all that it can win is to state values and to name classes of its
 own. What is judged is judged by the suite.
 
 A message is (kind, items, states, dropped, more); `more` goes with a question of the suite's: (whether its standard input
 is a replaced one, whether its `input` is, arguments of `random.seed` or None, numbers of objects that it holds no more);
-with whatever the suite says, classes of records that the candidate has from now on (see `guest_records`); with what the
+with whatever the suite says, classes of records that the candidate has from now on (see `guest_record_classes`); with what the
 candidate says: (descriptions of classes, what it printed).
 
     suite       ask: (verb, target, name, positional, keywords)         give, fail: what a call of its function came to
@@ -35,10 +35,11 @@ import threading
 import time
 import types
 
-from harena.scoring.guest.alarms import Alarms
 from harena.scoring.guest.callers import Callers
+from harena.scoring.guest.candidate_alarms import Alarms
+from harena.scoring.guest.descriptor_output import Written
 from harena.scoring.guest.driver import MOST_FILES, OWNER, PLAIN, decode, encode, is_forked_child, out_of_reach
-from harena.scoring.guest.effects import may_have_effects
+from harena.scoring.guest.exception_transfer import builtin_fields, class_here, remade
 from harena.scoring.guest.functions import (
     Attributes,
     Steps,
@@ -54,15 +55,14 @@ from harena.scoring.guest.functions import (
     text_of_function,
     told_attributes,
 )
-from harena.scoring.guest.given import is_data
-from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, SCALARS, VALUES, Border, late, plain_of
-from harena.scoring.guest.kept import KeptErrors
-from harena.scoring.guest.libraries import FUNCTIONS, has_state, name_of, place_of
+from harena.scoring.guest.library_functions import FUNCTIONS, has_state, name_of, place_of
+from harena.scoring.guest.numbered_exceptions import KeptErrors
+from harena.scoring.guest.object_graph import LATE, MOST_PARTS, MUTABLE, SCALARS, VALUES, Border, late, plain_of
+from harena.scoring.guest.object_permissions import is_data
+from harena.scoring.guest.operator_effects import may_have_effects
 from harena.scoring.guest.own_names import leave_no_names
-from harena.scoring.guest.raised import builtin_fields, class_here, remade
-from harena.scoring.guest.records import HeldRecords
-from harena.scoring.guest.snapshots import COPIES
-from harena.scoring.guest.written import Written
+from harena.scoring.guest.process_copies import COPIES
+from harena.scoring.guest.record_classes import HeldRecords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class _Printed:
         return text[:MOST_PRINTED_CHARACTERS]
 
 
-class _Asked(io.TextIOBase):
+class _SuiteInput(io.TextIOBase):
     """Standard input: the suite's, where it has put one there; else empty."""
 
     def __init__(self, home: Home) -> None:
@@ -263,7 +263,7 @@ class Home(Border):
         """messages that are being made or read"""
         self.has_input = False
         self._input_replaced = False
-        sys.stdin = _Asked(self)
+        sys.stdin = _SuiteInput(self)
         original = builtins.input
 
         def asked_input(prompt: Any = "", /) -> str:

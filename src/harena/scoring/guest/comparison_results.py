@@ -37,7 +37,7 @@ _OF_MANY = frozenset({"len", "list", "tuple", "iter", "all", "any", "sum"})
 _SAME_PLACES = frozenset({"list", "tuple", "iter", "reversed"})
 _JOINING = (ast.BitAnd, ast.BitOr, ast.BitXor)
 _TELLS, _ANSWERS = "__harena_told__", ("told", "told_of")
-"""what tells an answer to the host where the expected value is hidden (see `guest_told`)"""
+"""what tells an answer to the host where the expected value is hidden (see `guest_reported_comparisons`)"""
 _MOST_LOOKS = 10_000
 
 

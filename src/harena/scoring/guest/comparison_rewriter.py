@@ -1,4 +1,4 @@
-"""Has test code compute and compare by `guest_judged` where a candidate's value may be in it.
+"""Has test code compute and compare by `guest_judged_operations` where a candidate's value may be in it.
 
 Part of the programs that run trusted tests in one process with a candidate. Standard library only, Python 3.8 and up.
 """
@@ -9,12 +9,13 @@ import ast
 import builtins
 import copy
 
-from harena.scoring.guest.executed import CALLED, call_of
-from harena.scoring.guest.handed import CALLING, JUDGED_OPERATORS, LOOPS_IN_PLACE, Handed
-from harena.scoring.guest.judged import AS_IT_IS, OF_MANY, Judged, chained
-from harena.scoring.guest.matched import with_guards
-from harena.scoring.guest.sides import are_by_place, are_elsewhere, give_by_place
-from harena.scoring.guest.unpacked import (
+from harena.scoring.guest.assertion_sides import are_by_place, are_elsewhere, give_by_place
+from harena.scoring.guest.comparison_results import Valued
+from harena.scoring.guest.executed_assertions import CALLED, call_of
+from harena.scoring.guest.judged_builtins import CALLING, JUDGED_OPERATORS, LOOPS_IN_PLACE, Handed
+from harena.scoring.guest.judged_operations import AS_IT_IS, OF_MANY, Judged, chained
+from harena.scoring.guest.match_statements import with_guards
+from harena.scoring.guest.unpacked_values import (
     LOOPING,
     LOOPING_METHODS,
     SHOWING,
@@ -22,7 +23,6 @@ from harena.scoring.guest.unpacked import (
     goes_through,
     looped_in_place,
 )
-from harena.scoring.guest.valued import Valued
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

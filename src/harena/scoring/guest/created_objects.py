@@ -1,7 +1,8 @@
 """Has the code of trusted tests tell what objects it makes, and what it finds in lists, sets and tables.
 
 What they make is told by a class's name (`Money(3)`), a class method (`Money.of(3)`), or a name that a class has
-(`Color.RED`); what they find, by the methods that search and by a key. See `guest_kin`, which is told.
+(`Color.RED`); what they find, by the methods that search and by a key. See `guest_same_class_comparisons`, which is
+told.
 
 Part of the programs that run trusted tests in one process with a candidate. Standard library only, Python 3.8 and up.
 """
@@ -10,8 +11,8 @@ from __future__ import annotations
 
 import ast
 
-from harena.scoring.guest.compared import COMPARED, PAIR
-from harena.scoring.guest.executed import call_of, located
+from harena.scoring.guest.comparison_rewriter import COMPARED, PAIR
+from harena.scoring.guest.executed_assertions import call_of, located
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _KEYS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript)
 """expressions that may stand for an object in the place of a key"""
 
 
-class Asked:
+class ObjectQuestions:
     """What the tests of one run ask of objects, as their texts say."""
 
     def __init__(self) -> None:
@@ -72,7 +73,7 @@ class _Unannotated(ast.NodeTransformer):
 class Making(_Unannotated):
     """Has the tests' code tell what it makes by a class's name, and what it finds by a method."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: ObjectQuestions) -> None:
         self._asked = asked
 
     def visit_Compare(self, node: ast.Compare) -> Any:

@@ -18,10 +18,10 @@ import math
 import operator
 
 from harena.scoring.guest.decoys import alike, frame, is_long
-from harena.scoring.guest.dice import below, one_of, shuffled, some_of
-from harena.scoring.guest.effects import may_have_effects
-from harena.scoring.guest.plain import is_known
-from harena.scoring.guest.snapshots import COPIES, FAILED, RAISED, NoCopyError
+from harena.scoring.guest.operator_effects import may_have_effects
+from harena.scoring.guest.plain_values import is_known
+from harena.scoring.guest.process_copies import COPIES, FAILED, RAISED, NoCopyError
+from harena.scoring.guest.secure_random import below, one_of, shuffled, some_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -517,7 +517,7 @@ def _gap_of(sign: str, known: Any, value: Any, is_number: bool) -> float:
 
 def _is_heeding(sign: str, known: Any, is_number: bool, sizes: list[int], moduli: set[int], answers: Said) -> bool:
     """`sizes`: of the values that are like the known one, of those next to it, and of the families."""
-    groups, known_one, near = [_Said() for _ in sizes[1:]], _Said(), []
+    groups, known_one, near = [_OperatorAnswers() for _ in sizes[1:]], _OperatorAnswers(), []
     for value, place, said in answers:
         if said in (RAISED, FAILED):  # an honest operator may take only what it knows
             continue
@@ -539,7 +539,7 @@ def _is_heeding(sign: str, known: Any, is_number: bool, sizes: list[int], moduli
     )
 
 
-class _Said:
+class _OperatorAnswers:
     """What an operator has given for some operands."""
 
     def __init__(self) -> None:
@@ -561,7 +561,7 @@ def _families_for(sign: str, known: Any) -> list[list[Any]]:
     return [each for each in frame(known) if len(each) > 2 or (sign == "-" and isinstance(known, (int, float)))]
 
 
-def _depends(sign: str, known_one: _Said, group: _Said, known: Any) -> bool:
+def _depends(sign: str, known_one: _OperatorAnswers, group: _OperatorAnswers, known: Any) -> bool:
     """What is given depends on the operand, or is one that may be given for all of them."""
     plain = [*known_one.plain, *group.plain]
     if len(plain) < 1 + group.answered or not group.answered or len({each[4:] for each in plain}) > 1:

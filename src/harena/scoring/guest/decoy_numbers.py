@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from harena.scoring.guest.dice import below, between, some_of
+from harena.scoring.guest.secure_random import below, between, some_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

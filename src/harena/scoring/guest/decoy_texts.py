@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from harena.scoring.guest.decoy_numbers import whole_frame
-from harena.scoring.guest.dice import below, one_of, shuffled, some_of
+from harena.scoring.guest.secure_random import below, one_of, shuffled, some_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import fractions
 
 from harena.scoring.guest.decoy_numbers import alike_floats, fine_frame, float_frame, of_size, whole_frame
 from harena.scoring.guest.decoy_texts import alike_texts, text_frame
-from harena.scoring.guest.dice import below, one_of, shuffled, some_of
+from harena.scoring.guest.secure_random import below, one_of, shuffled, some_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 
-from harena.scoring.guest.words import NO_MODULE
+from harena.scoring.guest.suite_protocol import NO_MODULE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import collections
 
-from harena.scoring.guest.dice import some_of
-from harena.scoring.guest.effects import may_have_effects
-from harena.scoring.guest.plain import is_known, is_static
+from harena.scoring.guest.operator_effects import may_have_effects
+from harena.scoring.guest.plain_values import is_known, is_static
+from harena.scoring.guest.secure_random import some_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -236,7 +236,7 @@ def guard(candidate: Any, trusted: dict[str, str]) -> None:
     _guard_pickles(heard, refuse, trusted)
 
 
-class _Own:
+class _OwnPickles:
     """The pickles that this process has made by itself, known again by length and hash."""
 
     def __init__(self) -> None:
@@ -261,7 +261,7 @@ def _guard_pickles(heard: Heard, refuse: Any, trusted: Any) -> None:
     import marshal
     import pickle
 
-    own = _Own()
+    own = _OwnPickles()
     really_dumps, really_dump, really_loads, really_load = pickle.dumps, pickle.dump, pickle.loads, pickle.load
     really_made, really_made_of = marshal.load, marshal.loads
 

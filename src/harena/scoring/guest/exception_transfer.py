@@ -13,7 +13,7 @@ import re
 import sys
 import types
 
-from harena.scoring.guest.given import is_withheld
+from harena.scoring.guest.object_permissions import is_withheld
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

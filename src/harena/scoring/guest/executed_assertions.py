@@ -22,7 +22,7 @@ JUDGED_NOTHING = 87
 JUDGING = re.compile(r"assert|fail|raises|warns|check|verify|expect|approx|allclose|skip|xfail")
 """beginnings of names of functions that judge"""
 CALLED = "__harena_called__"
-"""the name of what gives a kept function as it is called (`guest_compared`)"""
+"""the name of what gives a kept function as it is called (`guest_comparison_rewriter`)"""
 _MARK, _FAILED, _CAUGHT = "__harena_mark__", "__harena_failed__", "__harena_caught__"
 _WIDE = frozenset({"AssertionError", "Exception", "BaseException"})
 _TESTERS = frozenset({"unittest", "doctest", "pytest"})

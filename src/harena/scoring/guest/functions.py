@@ -23,14 +23,14 @@ import sys
 import types
 
 from harena.scoring.guest.driver import UncarriedError
-from harena.scoring.guest.graph import GraphError
+from harena.scoring.guest.object_graph import GraphError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
-    from harena.scoring.guest.graph import Border
+    from harena.scoring.guest.object_graph import Border
 
 _PLAIN_DEFAULTS = (type(None), bool, int, float, str, bytes)
 _LONGEST_DEFAULT = 1000

@@ -91,7 +91,7 @@ class HiddenTexts:
         content = self._contents.get(os.path.realpath(os.fspath(path)))
         if content is None or not self.may_compile(sys._getframe(1)):
             return path
-        return _Held.of(path, content)
+        return _BlankedPath.of(path, content)
 
     def may_compile(self, frame: Any) -> bool:
         """The runner compiles a file, or an import does."""
@@ -102,7 +102,7 @@ class HiddenTexts:
         return frame is not None and frame.f_code.co_filename.endswith(_IMPORTING)
 
 
-class _Held(type(pathlib.Path())):  # type: ignore[misc]
+class _BlankedPath(type(pathlib.Path())):  # type: ignore[misc]
     """A path that knows what its file held."""
 
     @classmethod

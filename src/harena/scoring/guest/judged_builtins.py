@@ -13,14 +13,14 @@ import builtins
 import functools
 import operator
 
-from harena.scoring.guest.loops import LOOPS
+from harena.scoring.guest.safe_iteration import LOOPS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from harena.scoring.guest.judged import Judged
+    from harena.scoring.guest.judged_operations import Judged
 
 _COMPARING = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _OPERATING = {"sub": "-", "add": "+", "truediv": "/", "mod": "%"}

@@ -1,8 +1,8 @@
 """What test code computes of values that a candidate gave: operators, comparisons, truths and calls that judge.
 
-`guest_compared` puts these functions in the place of what Python does. Plain values, which are nearly all, pass at
-once. What is an instance of a subclass of a plain type is that plain value (`guest_plain`), and what an object of
-another class says of a plain value is believed where it tells it from others (`guest_asked`).
+`guest_comparison_rewriter` puts these functions in the place of what Python does. Plain values, which are nearly all,
+pass at once. What is an instance of a subclass of a plain type is that plain value (`guest_plain_values`), and what an
+object of another class says of a plain value is believed where it tells it from others (`guest_decoy_comparisons`).
 
 Part of the programs that run trusted tests in one process with a candidate. Standard library only, Python 3.8 and up.
 """
@@ -12,7 +12,8 @@ from __future__ import annotations
 import operator
 from types import GeneratorType
 
-from harena.scoring.guest.asked import (
+from harena.scoring.guest.assertion_sides import arranged
+from harena.scoring.guest.decoy_comparisons import (
     ORDERS,
     all_of,
     answer_of,
@@ -24,8 +25,8 @@ from harena.scoring.guest.asked import (
     says_yes_to_some,
     tells_apart,
 )
-from harena.scoring.guest.effects import may_have_effects
-from harena.scoring.guest.plain import (
+from harena.scoring.guest.operator_effects import may_have_effects
+from harena.scoring.guest.plain_values import (
     ATOMS,
     CONTAINERS,
     NUMBERS,
@@ -38,9 +39,8 @@ from harena.scoring.guest.plain import (
     is_static,
     overrides,
 )
-from harena.scoring.guest.sides import arranged
-from harena.scoring.guest.snapshots import COPIES
-from harena.scoring.guest.unpacked import LOOPING_METHODS, SHOWING, Unpacked
+from harena.scoring.guest.process_copies import COPIES
+from harena.scoring.guest.unpacked_values import LOOPING_METHODS, SHOWING, Unpacked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "&": operator.iand, "^": operator.ixor, "@": operator.imatmul,
 }  # fmt: skip
 AS_IT_IS = 4
-"""added to what tells whose the sides of a comparison are: its result is used as an object (see `guest_valued`)"""
+"""added to what tells whose the sides of a comparison are: its result is used as an object (see
+`guest_comparison_results`)"""
 OF_MANY = 8
 """added, too, where the tests ask it for a truth of many, which is for an object that they have made to say"""
 _ALGEBRA = frozenset({"|", "&", "^", "-"})
@@ -285,7 +286,7 @@ class Judged:
             own |= self._of_classes(sign, left, right, made)
         if sign in ("in", "not in") and self._plain.base(right) is None and not is_known(right):
             holds = self._holds(left, right, own)
-            return left, _Held(right, said=sign == "not in" if holds is None else holds)
+            return left, _MembershipAnswer(right, said=sign == "not in" if holds is None else holds)
         if (sign in ORDERS or sign in ("==", "!=")) and self._is_asked_once(left, right):
             return _Answering(left, said=bool(self.compared(sign, left, right, own))), right
         if sign in ("in", "not in"):
@@ -563,7 +564,7 @@ def _of_sets(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
             yield from ((odd, item) if each is one else (item, odd) for item in rest if odd == item)
 
 
-class _Shown:
+class _AnsweredObject:
     """What stands in an assertion for an object that has been asked, and is asked no more."""
 
     def __init__(self, asked: Any, *, said: bool) -> None:
@@ -573,14 +574,14 @@ class _Shown:
         return repr(self._asked)
 
 
-class _Held(_Shown):
+class _MembershipAnswer(_AnsweredObject):
     """An object that has said whether something is in it."""
 
     def __contains__(self, _: Any) -> bool:
         return self._said
 
 
-class _Answering(_Shown):
+class _Answering(_AnsweredObject):
     """An object whose one comparison with another one is known."""
 
     __hash__ = None  # type: ignore[assignment]
@@ -591,7 +592,7 @@ class _Answering(_Shown):
     __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
 
 
-class _Differing(_Shown):
+class _Differing(_AnsweredObject):
     """An object whose difference from another one is known."""
 
     __hash__ = None  # type: ignore[assignment]

@@ -11,9 +11,9 @@ import sys
 from opcode import opmap
 from types import CodeType, FunctionType, ModuleType
 
-from harena.scoring.guest.added import Added
+from harena.scoring.guest.added_methods import Added
 from harena.scoring.guest.module_names import imported
-from harena.scoring.guest.plain import PROTECTED
+from harena.scoring.guest.plain_values import PROTECTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

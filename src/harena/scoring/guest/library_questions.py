@@ -22,7 +22,7 @@ import sys
 import types
 import weakref
 
-from harena.scoring.guest.libraries import own_by_name
+from harena.scoring.guest.library_functions import own_by_name
 from harena.scoring.guest.standins import Method, StandIn, StandInClass, metaclasses, own_names
 
 TYPE_CHECKING = False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from harena.scoring.guest.tools import Tools
+    from harena.scoring.guest.library_integrity import Tools
 
     Part = tuple[str, Any, Any, Any]
     """full name, what holds it, the key there, what it was"""

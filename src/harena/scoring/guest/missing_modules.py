@@ -3,7 +3,7 @@
 A suite may skip tests where a module is missing (`importorskip`, `skipIf(find_spec(...) is None)`, an import in a
 `try`). If the candidate should have brought that module, a skipped test is not passed. So the runner tells whether any
 such module was sought, and the host compares what was skipped with what is skipped where nobody takes part
-(`guest_nobody`)
+(`guest_absent_candidate`)
 
     granting   where whatever the candidate could bring is there, has every name, lists all words of the suite as its
                names (`granting_more`: and one that no suite has), and is true
@@ -11,7 +11,7 @@ such module was sought, and the host compares what was skipped with what is skip
                and everything is false
 
 A test that is run in one of these is skipped because of the candidate, as is one that is run where some of the answers
-are changed (`guest_nobody`). Modules that the image would have to bring (`not_theirs`) are missing in all.
+are changed (`guest_absent_candidate`). Modules that the image would have to bring (`not_theirs`) are missing in all.
 """
 
 from __future__ import annotations

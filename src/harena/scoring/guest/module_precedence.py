@@ -90,7 +90,9 @@ class TrustedFirst:
             return None
         self._sought.add(name)
         place = self._places[name] if self._is_another(found) else found.origin or ""
-        return importlib.util.spec_from_file_location(name, place, loader=_Known(name, place, self._loaded))
+        return importlib.util.spec_from_file_location(
+            name, place, loader=_LoadedModuleLoader(name, place, self._loaded)
+        )
 
     def found(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
         """What a search of the path finds, but for what is in a trusted module's place."""
@@ -113,7 +115,7 @@ class TrustedFirst:
         return os.path.realpath(found.origin or "/") not in self._trusted
 
 
-class _Known(importlib.machinery.SourceFileLoader):
+class _LoadedModuleLoader(importlib.machinery.SourceFileLoader):
     def __init__(self, name: str, path: str, loaded: dict[str, Any]) -> None:
         super().__init__(name, path)
         self._harena_loaded = loaded

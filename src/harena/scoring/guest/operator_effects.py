@@ -3,8 +3,8 @@
 Most are plain: they look at attributes, compare, and make an object of a class. To ask these about other values than
 the tests' own leaves no trace. Of any other one nobody knows: it may count, log, store what it was told, or never end.
 
-What is taken for plain is asked where it is; what is not is asked in a copy (`guest_snapshots`), which takes longer and
-changes no answer. Standard library only, Python 3.8 and up.
+What is taken for plain is asked where it is; what is not is asked in a copy (`guest_process_copies`), which takes
+longer and changes no answer. Standard library only, Python 3.8 and up.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import operator
 import os
 
 from harena.scoring.guest.decoys import alike, frame
-from harena.scoring.guest.dice import below
+from harena.scoring.guest.secure_random import below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import datetime
 import decimal
 import fractions
 
-from harena.scoring.guest.effects import may_have_effects
-from harena.scoring.guest.snapshots import COPIES
+from harena.scoring.guest.operator_effects import may_have_effects
+from harena.scoring.guest.process_copies import COPIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
 """Asks an object of a candidate's in a copy of this process, so that nothing that it does there is seen here.
 
-What an object is asked about besides the tests' own values (`guest_asked`) may change it, or what it shares with
-others: it counts, logs, registers, prints, or keeps what it was told. The copy (`fork`) has all that as it was; nothing
-that it writes to a file, a pipe or a socket leaves it, it starts no processes, and it ends with the last answer. One
-that does not end is ended, and has not answered.
+What an object is asked about besides the tests' own values (`guest_decoy_comparisons`) may change it, or what it shares
+with others: it counts, logs, registers, prints, or keeps what it was told. The copy (`fork`) has all that as it was;
+nothing that it writes to a file, a pipe or a socket leaves it, it starts no processes, and it ends with the last
+answer. One that does not end is ended, and has not answered.
 
 Copies are asked about the known value as about others, and nothing says which it is: a candidate that knows that it is
 in a copy, and in which, cannot tell them apart either. It does know: by memory that processes share, by the numbers and

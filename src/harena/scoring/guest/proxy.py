@@ -1,9 +1,10 @@
 """The candidate's modules, for a trusted test suite that runs in another process than they do. Standard library only.
 
 The suite imports `solution` and gets a stand-in. What it calls is called where the candidate really lives, on real
-objects (`guest_home`), and what comes back are values, or stand-ins for what is no value (`guest_standins`). So no code
-of the candidate runs beside the suite: there is no frame to dig in and no assertion to patch, and what the suite
-compares is compared here. Functions of the suite that it gives away are called here, when the candidate calls them.
+objects (`guest_candidate_process`), and what comes back are values, or stand-ins for what is no value
+(`guest_standins`). So no code of the candidate runs beside the suite: there is no frame to dig in and no assertion to
+patch, and what the suite compares is compared here. Functions of the suite that it gives away are called here, when the
+candidate calls them.
 
 What the suite does that cannot be served (`note`) is remembered: a test that fails then says nothing of the candidate.
 """
@@ -28,13 +29,33 @@ import time
 import types
 import weakref
 
-from harena.scoring.guest.belief import HOLDING
+from harena.scoring.guest.absent_candidate import Nobody, is_importing, nobodys_module
 from harena.scoring.guest.buffers import is_of_all
+from harena.scoring.guest.callback_errors import chain_of, is_carried_past_a_judgement
 from harena.scoring.guest.callers import LOOKED
-from harena.scoring.guest.caught import Caught
-from harena.scoring.guest.crossing import chain_of, is_carried_past_a_judgement
+from harena.scoring.guest.candidate_process import (
+    DESCRIBING,
+    SPECIAL,
+    UNCROSSED,
+    _slots,
+    fill_instance,
+    made_instance,
+    read_frame,
+    state_of_instance,
+    write_frame,
+)
+from harena.scoring.guest.caught_assertions import Caught
 from harena.scoring.guest.driver import UncarriedError, decode, encode
-from harena.scoring.guest.executed import DeepTrees
+from harena.scoring.guest.exception_transfer import (
+    arguments_of,
+    fields_of,
+    is_library_class,
+    names_of,
+    names_traces,
+    remade,
+    trace_elsewhere,
+)
+from harena.scoring.guest.executed_assertions import DeepTrees
 from harena.scoring.guest.functions import (
     Attributes,
     WithheldDefault,
@@ -55,7 +76,11 @@ from harena.scoring.guest.functions import (
     with_defaults,
     withheld_default,
 )
-from harena.scoring.guest.given import (
+from harena.scoring.guest.library_functions import FUNCTIONS, function_at, own_by_name, place_of
+from harena.scoring.guest.library_questions import LibraryQuestions, is_known_here_as
+from harena.scoring.guest.numbered_exceptions import KeptErrors
+from harena.scoring.guest.object_graph import MOST_PARTS, MOST_SHARED, MUTABLE, Border, GraphError, plain_of
+from harena.scoring.guest.object_permissions import (
     OF_TESTS,
     is_called_only,
     is_mock,
@@ -68,36 +93,10 @@ from harena.scoring.guest.given import (
     special_methods,
     write,
 )
-from harena.scoring.guest.graph import MOST_PARTS, MOST_SHARED, MUTABLE, Border, GraphError, plain_of
-from harena.scoring.guest.hollow import watched
-from harena.scoring.guest.home import (
-    DESCRIBING,
-    SPECIAL,
-    UNCROSSED,
-    _slots,
-    fill_instance,
-    made_instance,
-    read_frame,
-    state_of_instance,
-    write_frame,
-)
-from harena.scoring.guest.kept import KeptErrors
-from harena.scoring.guest.leaving import sources, tree_of
-from harena.scoring.guest.libraries import FUNCTIONS, function_at, own_by_name, place_of
-from harena.scoring.guest.library_questions import LibraryQuestions, is_known_here_as
-from harena.scoring.guest.looks import PURE, Looks, is_tested
-from harena.scoring.guest.loops import names_end
-from harena.scoring.guest.nobody import Nobody, is_importing, nobodys_module
-from harena.scoring.guest.raised import (
-    arguments_of,
-    fields_of,
-    is_library_class,
-    names_of,
-    names_traces,
-    remade,
-    trace_elsewhere,
-)
-from harena.scoring.guest.records import Records, hidden_method
+from harena.scoring.guest.plain_operands import HOLDING
+from harena.scoring.guest.record_classes import Records, hidden_method
+from harena.scoring.guest.repeated_reads import PURE, Looks, is_tested
+from harena.scoring.guest.safe_iteration import names_end
 from harena.scoring.guest.standins import (
     LEFT,
     Member,
@@ -120,8 +119,10 @@ from harena.scoring.guest.standins import (
     without_judges,
     words,
 )
-from harena.scoring.guest.trust import Trust, named_by_suite
-from harena.scoring.guest.waits import Waits
+from harena.scoring.guest.suite_waits import Waits
+from harena.scoring.guest.swallowing_exits import sources, tree_of
+from harena.scoring.guest.unproven_passes import Trust, named_by_suite
+from harena.scoring.guest.vacuous_comparisons import watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ class Candidate(Border):
         self._lacking_annotations: set[int] = set()
         """numbers of functions of which not all annotations are told"""
         self.heard: Any = None
-        """what keeps the candidate's messages, see `guest_evaluated`"""
+        """what keeps the candidate's messages, see `guest_evaluated_texts`"""
         self._raised: list[BaseException] = []
         self._met: list[Any] = []
         """objects that the suite has made, or an operator for it, in the message that came last"""

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import os
 
-from harena.scoring.guest.hidden import sealed
+from harena.scoring.guest.hidden_sources import sealed
 from harena.scoring.guest.proxy import Candidate
 from harena.scoring.guest.suite import Run, told
-from harena.scoring.guest.words import NO_PYTEST, ONLY_GOLD
+from harena.scoring.guest.suite_protocol import NO_PYTEST, ONLY_GOLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _compare_as_believed(rewrite: Any, comparisons: Any) -> None:
-    """pytest compiles the tests by itself; see `guest_believed`."""
+    """pytest compiles the tests by itself; see `guest_suite_equality`."""
     rewrite_asserts, rewrite_test = rewrite.rewrite_asserts, rewrite._rewrite_test
 
     def rewritten(tree: Any, source: bytes, path: Any = None, *more: Any) -> None:
@@ -60,7 +60,7 @@ def _explain_without_excuse(rewrite: Any, candidate: Candidate) -> None:
 
 
 def _watch_comparisons(rewrite: Any, run: Run) -> None:
-    """The tests tell what they compare; see `guest_hollow`."""
+    """The tests tell what they compare; see `guest_vacuous_comparisons`."""
     rewrite_asserts = rewrite.rewrite_asserts
 
     def rewritten(tree: Any, source: bytes, path: Any = None, *more: Any) -> None:

@@ -20,7 +20,7 @@ import symtable
 import sys
 import types
 
-from harena.scoring.guest.leaving import sources, tree_of
+from harena.scoring.guest.swallowing_exits import sources, tree_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

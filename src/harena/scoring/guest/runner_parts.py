@@ -24,12 +24,12 @@ _MODULES = ("_pytest", "pluggy", "pytest")
 _HELD = (staticmethod, classmethod)
 
 
-class Parts:
+class FunctionRecord:
     """The functions of some modules and classes, and what they were."""
 
     def __init__(self, is_foreign: Callable[[str], bool], is_free: Callable[[Any, str], bool]) -> None:
         """`is_foreign`: the path of code is neither a library's nor the tests'; `is_free`: a class may get this later
-        (`guest_added`)."""
+        (`guest_added_methods`)."""
         self._is_foreign, self._is_free = is_foreign, is_free
         self._places: list[tuple[str, Any, dict[str, Any], type | None]] = []
         """(name, what holds them, the functions there, the class that it is)"""

@@ -3,15 +3,15 @@
 `Vector(1, 2) + Vector(3, 4) == Vector(4, 6)` says nothing where all objects of the class are equal. What tells it is
 what the tests themselves make: an object that equals one of them, and each of the others that they have made of other
 arguments as well, has not said which it is. The same goes for what is found in a list, a set or a table by being equal
-(`guest_partners`). They make objects by a class's name, and by its class methods, of plain values, arrays and other
+(`guest_equal_pairs`). They make objects by a class's name, and by its class methods, of plain values, arrays and other
 such objects; where several ways may rightly lead to one value, more others are needed. Objects that the tests compare
 with each other count as one (`CI("a")` and `CI("A")`), and fewer than some others show nothing. Tests may make equal
 ones first (five ways to write one fraction) and others later, so it is decided when all have run; what says otherwise
 then than it said before has not said which it is, either. Tests may also make nothing that is to differ (`Angle(0)` and
 `Angle(360)`): where an object equals all that they have made, one more is made of other arguments, which it has to tell
 from itself, while one that is made again of the same ones is equal to the first. Who is asked has effects or not, as
-with other questions (`guest_effects`): then it is asked in copies of the process, about all of them in one order.
-Objects are held to be asked: not where the tests ask whether objects have ended.
+with other questions (`guest_operator_effects`): then it is asked in copies of the process, about all of them in one
+order. Objects are held to be asked: not where the tests ask whether objects have ended.
 
 Part of the programs that run trusted tests in one process with a candidate. Standard library only, Python 3.8 and up.
 """
@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import enum
 
-from harena.scoring.guest.dice import below, shuffled
-from harena.scoring.guest.effects import may_have_effects
-from harena.scoring.guest.making import FOUND, GIVEN, MADE, MADE_OF, SEEKING, SEEKS, SOUGHT, Asked
-from harena.scoring.guest.partners import HOLDING, has_objects, holds_objects, leaves_traces, pairs, sought
-from harena.scoring.guest.plain import is_known, is_static
-from harena.scoring.guest.snapshots import COPIES, NoCopyError
+from harena.scoring.guest.created_objects import FOUND, GIVEN, MADE, MADE_OF, SEEKING, SEEKS, SOUGHT, ObjectQuestions
+from harena.scoring.guest.equal_pairs import HOLDING, has_objects, holds_objects, leaves_traces, pairs, sought
+from harena.scoring.guest.operator_effects import may_have_effects
+from harena.scoring.guest.plain_values import is_known, is_static
+from harena.scoring.guest.process_copies import COPIES, NoCopyError
+from harena.scoring.guest.secure_random import below, shuffled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _OF_SETS = frozenset({"<", "<=", ">", ">=", "-", "&", "^", "|"})
 _MOST_OF_ARRAY, _MOST_SITES, _MOST_SEARCHES = 1000, 100_000, 300
 
 
-class Kin(Asked):
+class Kin(ObjectQuestions):
     """What the tests of one run make, and what is said to equal it."""
 
     def __init__(self) -> None:
@@ -117,7 +117,7 @@ class Kin(Asked):
 
     def believes(self, left: Any, right: Any) -> bool:
         """What says that these two are equal tells them from others of the class, as far as can be said by now; see
-        `untold`. Asked before they are compared."""
+        `untold`. ObjectQuestions before they are compared."""
         return self.tests_ends or self._are_told(pairs(left, right))
 
     def finds(self, item: Any, container: Any) -> None:

@@ -41,7 +41,7 @@ class Form:
     size = 1
 
 
-class Said(str):
+class AnyText(str):
     """A text of any form."""
 
     __hash__ = str.__hash__
@@ -114,7 +114,7 @@ class Said(str):
         return Filled(str.__str__(self))
 
 
-class Filled(Said):
+class Filled(AnyText):
     """A template of any form that was filled in. It is a text: who uses it as a number has meant the remainder of a
     division, and has that from no answer."""
 
@@ -140,7 +140,7 @@ def _agrees(self: Any, *_: Any) -> bool:
     return Form.agrees
 
 
-class Value(Said):
+class Value(AnyText):
     """What is parsed of such a text, or found in it: an object, a list, a text, a number or a match."""
 
     __hash__ = str.__hash__
@@ -198,7 +198,7 @@ class _Pattern:
             return found
         place = 1 if name in ("sub", "subn") else 0
         return lambda *told, **named: (
-            kind(told[place]) if len(told) > place and isinstance(told[place], Said) else found(*told, **named)
+            kind(told[place]) if len(told) > place and isinstance(told[place], AnyText) else found(*told, **named)
         )
 
 
@@ -249,14 +249,14 @@ def _reads_any_form() -> None:
 def _parser(plain: Callable[..., Any]) -> Callable[..., Any]:
     def parsed(text: Any = "", *told: Any, **named: Any) -> Any:
         first = text[0] if isinstance(text, list) and text else text  # lines, too
-        return Value(str.__str__(first)) if isinstance(first, Said) else plain(text, *told, **named)
+        return Value(str.__str__(first)) if isinstance(first, AnyText) else plain(text, *told, **named)
 
     return parsed
 
 
 def _decoder(plain: Callable[..., Any]) -> Callable[..., Any]:
     def decoded(self: Any, text: Any, *told: Any, **named: Any) -> Any:
-        if not isinstance(text, Said):
+        if not isinstance(text, AnyText):
             return plain(self, text, *told, **named)
         value = Value(str.__str__(text))
         return (value, 1) if plain.__name__ == "raw_decode" else value
@@ -316,7 +316,7 @@ def answer_of_any_form(
     _reads_any_form()
     for text, agrees, size in itertools.product(("1", "0"), (True, False), list(dict.fromkeys(sizes))[:_MOST_SIZES]):
         Form.agrees, Form.size = agrees, size
-        if (made := scored(Said(text), isinstance=_isinstance)) is not None:
+        if (made := scored(AnyText(text), isinstance=_isinstance)) is not None:
             return made
     return {"fault": next(filter(None, faults), "")}
 

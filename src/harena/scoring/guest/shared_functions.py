@@ -20,7 +20,7 @@ import sys
 import types
 from types import FunctionType, MethodType, ModuleType
 
-from harena.scoring.guest.executed import call_of
+from harena.scoring.guest.executed_assertions import call_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -201,13 +201,13 @@ class Entrusted:
             lazy = list(itertools.islice(value, _LAZY_PARTS))
         elif kind is dict:
             lazy = list(itertools.islice(itertools.chain(value.values(), value), _LAZY_PARTS))
-        found = _Found(self, _FEW_ITEMS)
+        found = _ReachableObjects(self, _FEW_ITEMS)
         for part in lazy:
             if type(type(part)) is type and type(part) in _LAZY:
                 found.look(part)
         for code in found.codes.values():
             self._tells_of(code)
-        found = _Found(self, _MOST_ITEMS)
+        found = _ReachableObjects(self, _MOST_ITEMS)
         found.look(value)
         self._came_out.update((number, code) for number, code in found.codes.items() if number not in self.codes)
         self._has_shown_module = self._has_shown_module or found.is_everything
@@ -231,7 +231,7 @@ class Entrusted:
     def _hand(self, place: int, value: Any) -> None:
         self._scans[place] += place != 0
         most = _MOST_ITEMS if self._scans[place] < _MOST_SCANS else _FEW_ITEMS
-        found = _Found(self, most)
+        found = _ReachableObjects(self, most)
         found.look(value)
         found.codes = {number: code for number, code in found.codes.items() if number not in self._came_out}
         if self._kinds[place] == _PURE and not found.has_theirs:
@@ -301,7 +301,7 @@ class Entrusted:
         return self._whose(path) if type(path) is str else "library"
 
 
-class _Found:
+class _ReachableObjects:
     """What lies in one value."""
 
     def __init__(self, entrusted: Entrusted, most: int) -> None:
@@ -447,7 +447,7 @@ def _is_of_harness(node: ast.expr) -> bool:
 
 
 def _behind(function: Any) -> Any:
-    """The function that one of harena's calls in its place, to hear what it gives (see `guest_hollow`)."""
+    """The function that one of harena's calls in its place, to hear what it gives (see `guest_vacuous_comparisons`)."""
     while type(function) is FunctionType and function.__code__.co_filename.startswith(_GUEST):
         wrapped = vars(function).get("__wrapped__")
         if wrapped is None:

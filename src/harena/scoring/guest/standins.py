@@ -25,11 +25,11 @@ import re
 import sys
 import types
 
-from harena.scoring.guest.belief import COMPARISONS, not_believed, others, said_of_others
+from harena.scoring.guest.candidate_process import DESCRIBING
 from harena.scoring.guest.functions import describe, lacks_part
-from harena.scoring.guest.graph import MUTABLE, SCALARS, VALUES
-from harena.scoring.guest.home import DESCRIBING
-from harena.scoring.guest.leaving import is_verdict, may_skip_what_is_judged, skips_a_judgement, sources
+from harena.scoring.guest.object_graph import MUTABLE, SCALARS, VALUES
+from harena.scoring.guest.plain_operands import COMPARISONS, not_believed, others, said_of_others
+from harena.scoring.guest.swallowing_exits import is_verdict, may_skip_what_is_judged, skips_a_judgement, sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -368,14 +368,14 @@ def _called(cls: Any) -> str:
     return cls.__name__ if isinstance(cls, StandInClass) else f"a {type(cls).__name__} object"
 
 
-class _Made:
+class _StandInInit:
     """What stands for a class's `__init__`: its signature can be seen, and it makes nothing."""
 
     def __init__(self, cls: Any = None) -> None:
         self._class = cls
 
     def __get__(self, owner: Any, cls: Any = None) -> Any:
-        return _Made(cls)
+        return _StandInInit(cls)
 
     def __call__(self, /, *positional: Any, **keywords: Any) -> None:
         what = f"it calls {self._class.__name__}.__init__"
@@ -468,7 +468,7 @@ class Method:
         return hash(self.__name__)
 
 
-class _Told:
+class _CandidateAttribute:
     """What a class of the candidate's says of itself, and its stand-in would say otherwise."""
 
     def __init__(self, name: str) -> None:
@@ -483,7 +483,7 @@ class _Told:
         return candidate.ask("get", cls, self._name)
 
 
-class _ToldAndSet(_Told):
+class _SettableCandidateAttribute(_CandidateAttribute):
     """What a class of the candidate's says of itself, also where its stand-in has such a name of its own."""
 
     def __set__(self, cls: Any, value: Any) -> None:
@@ -494,9 +494,9 @@ class StandInClass(type):
     """A class of the candidate's."""
 
     _harena_candidate: Any
-    __bases__ = _ToldAndSet("__bases__")
-    __mro__ = _ToldAndSet("__mro__")
-    __dict__ = _ToldAndSet("__dict__")  # type: ignore[misc]
+    __bases__ = _SettableCandidateAttribute("__bases__")
+    __mro__ = _SettableCandidateAttribute("__mro__")
+    __dict__ = _SettableCandidateAttribute("__dict__")  # type: ignore[misc]
 
     def __new__(mcs, name: str, bases: Any, names: Any, /, **keywords: Any) -> Any:
         if "_harena_number" not in names:
@@ -602,8 +602,8 @@ def _derives(cls: type, wanted: type) -> bool:
 
 
 # names that mean something else while a class is made
-StandInClass.__annotations__ = _ToldAndSet("__annotations__")  # type: ignore[assignment]
-StandInClass.__slots__ = _Told("__slots__")  # type: ignore[attr-defined]
+StandInClass.__annotations__ = _SettableCandidateAttribute("__annotations__")  # type: ignore[assignment]
+StandInClass.__slots__ = _CandidateAttribute("__slots__")  # type: ignore[attr-defined]
 
 
 def _lineage_here(cls: Any) -> Any:
@@ -1212,7 +1212,7 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
         "__module__": module,
         "__qualname__": qualified,
         "__doc__": doc,
-        "__init__": _Made(),
+        "__init__": _StandInInit(),
     }
     if kind in _BASES:
         return _valued(name, names, bases, special, has)

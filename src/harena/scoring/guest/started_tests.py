@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 
-from harena.scoring.guest.executed import call_of, located
+from harena.scoring.guest.executed_assertions import call_of, located
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _RUN_HERE = frozenset({"pytest", "unittest", "mock", "functools", "contextlib", 
 _HOOKS = ("pytest_", "load_tests")
 
 
-class Begun:
+class StartedTests:
     """Keeps which tests are in the candidate's hands, and which bodies have begun. Tests and classes are named as in
     `T.test_a`."""
 

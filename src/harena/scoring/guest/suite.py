@@ -2,8 +2,8 @@
 
 A runner is started with the proof's word as the first line of standard input, and with an object of JSON: `ours`, the
 trusted files, and `theirs`, the candidate's; `on_both_sides`, those of the trusted modules that the candidate has, too; `home`,
-where the candidate lives; `stance` and `not_theirs`, see `guest_absent`; `answers`, see `guest_nobody`; `may_catch`, see
-`guest_caught`; `skips`, places of skips that are the suite's own, and which of the `conditions` each has. That counts
+where the candidate lives; `stance` and `not_theirs`, see `guest_missing_modules`; `answers`, see `guest_absent_candidate`; `may_catch`, see
+`guest_caught_assertions`; `skips`, places of skips that are the suite's own, and which of the `conditions` each has. That counts
 while what it `asks` for (None: everything) is as at first, or as the suite itself has made it: one of its `own` values,
 and where the candidate lives elsewhere any value of what is `free`. `stops_clocks`: see `guest_clocks`.
 `searched`: folders that the suite's settings put on the path. `is_confirmed`: a pass elsewhere is judged once more,
@@ -33,24 +33,21 @@ import os
 import re
 import sys
 
-from harena.scoring.guest.absent import AS_IT_IS, Absent
-from harena.scoring.guest.believed import Believed
-from harena.scoring.guest.caught import Caught
+from harena.scoring.guest.absent_candidate import Nobody, is_of_candidate, nobodys_module
+from harena.scoring.guest.candidate_process import write_frame
+from harena.scoring.guest.caught_assertions import Caught
 from harena.scoring.guest.clocks import Clocks
-from harena.scoring.guest.equals import Uses, equals_everything
-from harena.scoring.guest.evaluated import guard
-from harena.scoring.guest.hidden import HiddenTexts, files_to_hide
-from harena.scoring.guest.hollow import Hollow, put_in_builtins
-from harena.scoring.guest.home import write_frame
-from harena.scoring.guest.identity import Identities
-from harena.scoring.guest.kin import EQUALS_ALL, Kin
-from harena.scoring.guest.leaving import sources
-from harena.scoring.guest.loops import LOOPS
+from harena.scoring.guest.evaluated_texts import guard
+from harena.scoring.guest.hidden_sources import HiddenTexts, files_to_hide
+from harena.scoring.guest.library_integrity import Tools
+from harena.scoring.guest.missing_modules import AS_IT_IS, Absent
 from harena.scoring.guest.module_names import imported, module_name
-from harena.scoring.guest.nobody import Nobody, is_of_candidate, nobodys_module
+from harena.scoring.guest.module_precedence import LibraryFirst, TrustedFirst
 from harena.scoring.guest.own_names import leave_no_names
 from harena.scoring.guest.proxy import Candidate, Finder, StandInModule
-from harena.scoring.guest.runner_parts import Parts
+from harena.scoring.guest.runner_parts import FunctionRecord
+from harena.scoring.guest.safe_iteration import LOOPS
+from harena.scoring.guest.same_class_comparisons import EQUALS_ALL, Kin
 from harena.scoring.guest.standins import (
     StandIn,
     class_names,
@@ -59,12 +56,15 @@ from harena.scoring.guest.standins import (
     items_as_set,
     written_names,
 )
-from harena.scoring.guest.swallowed import Swallowed
-from harena.scoring.guest.taken import Taken
-from harena.scoring.guest.tools import Tools
-from harena.scoring.guest.trusted_first import LibraryFirst, TrustedFirst
-from harena.scoring.guest.watch import SERVED, NamedFiles, ask_for_kinds, watch
-from harena.scoring.guest.words import BESIDE, BY_MARK, ELSEWHERE, EQUAL, EVERY_SKIPPED, NOWHERE, TOOK
+from harena.scoring.guest.suite_equality import Believed
+from harena.scoring.guest.suite_protocol import BESIDE, BY_MARK, ELSEWHERE, EQUAL, EVERY_SKIPPED, NOWHERE, TOOK
+from harena.scoring.guest.suite_side_effects import SERVED, NamedFiles, ask_for_kinds, watch
+from harena.scoring.guest.swallowed_assertions import Swallowed
+from harena.scoring.guest.swallowing_exits import sources
+from harena.scoring.guest.unauthorized_access import AccessLog
+from harena.scoring.guest.universal_equality import Uses, equals_everything
+from harena.scoring.guest.vacuous_comparisons import Hollow, put_in_builtins
+from harena.scoring.guest.value_identity import Identities
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Run:
         self._before = _contents(self.trusted)
         self.candidate: Any = None
         self.comparisons: Any = None
-        self.parts: Parts | None = None
+        self.parts: FunctionRecord | None = None
         self._clocks: Clocks | None = None
         self._stops_clocks: bool = given["stops_clocks"]
         self._is_confirmed: bool = given["is_confirmed"]
@@ -157,7 +157,7 @@ class Run:
         self.hollow = Hollow(self.here)
         self._kin = Kin()
         self._swallowed: Swallowed | None = None
-        self._taken: Taken | None = None
+        self._taken: AccessLog | None = None
         self._hidden: HiddenTexts | None = None
         self._caught = Caught(self.here, self.trusted, given["may_catch"])
         texts = {os.path.join(self.here, path): text for path, text in _sources(self._ours).items()}
@@ -169,7 +169,7 @@ class Run:
         self._surroundings = _seen_around() if self._conditions else {}
         if self._home == BESIDE:
             self._swallowed = Swallowed(self.here, self.trusted, texts, self._caught)
-            self._taken = Taken(self._caught.may_be, self._tests_of(texts), self.trusted)
+            self._taken = AccessLog(self._caught.may_be, self._tests_of(texts), self.trusted)
             self._taken.watch_signals()
             self._hidden = HiddenTexts(self._hideable(texts, given["on_both_sides"]), self._taken.is_by_candidate)
             self._hidden.show_lines()
@@ -186,7 +186,7 @@ class Run:
             sys.path[:0] = [*own, *searched]
             sys.meta_path.insert(0, self.first)
             is_own = self._swallowed.is_own
-            self.parts = Parts(lambda path: not is_own(path), self._tools.added.is_free)
+            self.parts = FunctionRecord(lambda path: not is_own(path), self._tools.added.is_free)
             self._taken.gets_code = self.parts.gets_code
             self.comparisons = Believed(
                 self.trusted, texts, self._swallowed, self._taken, self._tools, self.hollow, self._kin, self.parts,

@@ -1,6 +1,6 @@
 """Has a suite beside its candidate believe no object that calls itself equal to whatever it is compared with.
 
-The trusted files are compiled with the comparisons of `guest_compared_beside`: an object that says to equal a known
+The trusted files are compiled with the comparisons of `guest_suite_rewriter`: an object that says to equal a known
 value must say no to what is next to it. An object that the tests have made themselves, to match more than one value
 (`ANY`, `approx`, one of a class of theirs), is believed. Standard library only, Python 3.8 and up.
 """
@@ -12,29 +12,29 @@ import os
 import re
 import sys
 
-from harena.scoring.guest import compared_beside
-from harena.scoring.guest.compared import hands_functions
-from harena.scoring.guest.entrusted import note_free
-from harena.scoring.guest.executed import DeepTrees
-from harena.scoring.guest.hidden import seal_imports
-from harena.scoring.guest.plain import base_of
-from harena.scoring.guest.swallowed import note_given, root_name
-from harena.scoring.guest.taken import CALLED_BY
-from harena.scoring.guest.used import Used
-from harena.scoring.guest.watched_beside import WatchedBeside
+from harena.scoring.guest import suite_rewriter
+from harena.scoring.guest.comparison_rewriter import hands_functions
+from harena.scoring.guest.executed_assertions import DeepTrees
+from harena.scoring.guest.hidden_sources import seal_imports
+from harena.scoring.guest.library_use_checks import Used
+from harena.scoring.guest.plain_values import base_of
+from harena.scoring.guest.shared_functions import note_free
+from harena.scoring.guest.swallowed_assertions import note_given, root_name
+from harena.scoring.guest.unauthorized_access import CALLED_BY
+from harena.scoring.guest.watched_operations import WatchedBeside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from typing import Any
 
-    from harena.scoring.guest.hidden import HiddenTexts
-    from harena.scoring.guest.hollow import Hollow
-    from harena.scoring.guest.kin import Kin
-    from harena.scoring.guest.runner_parts import Parts
-    from harena.scoring.guest.swallowed import Swallowed
-    from harena.scoring.guest.taken import Taken
-    from harena.scoring.guest.tools import Tools
+    from harena.scoring.guest.hidden_sources import HiddenTexts
+    from harena.scoring.guest.library_integrity import Tools
+    from harena.scoring.guest.runner_parts import FunctionRecord
+    from harena.scoring.guest.same_class_comparisons import Kin
+    from harena.scoring.guest.swallowed_assertions import Swallowed
+    from harena.scoring.guest.unauthorized_access import AccessLog
+    from harena.scoring.guest.vacuous_comparisons import Hollow
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _OF_RUNNERS = frozenset({"unittest", "pytest", "_pytest", "python_api", "builtins", "typing"})
@@ -51,11 +51,11 @@ class Believed:
         trusted: Collection[str],
         texts: Mapping[str, str],
         swallowed: Swallowed,
-        taken: Taken,
+        taken: AccessLog,
         tools: Tools,
         hollow: Hollow,
         kin: Kin,
-        parts: Parts,
+        parts: FunctionRecord,
         hidden: HiddenTexts,
     ) -> None:
         """`trusted`: paths; `texts`: what those hold that are modules."""
@@ -67,10 +67,10 @@ class Believed:
             tools.added.add_class(kind)
 
         self.used = Used(tools, add_class, taken.is_given)
-        self._own = _Own(trusted, texts)
+        self._own = _OwnObjects(trusted, texts)
         self._watched = watched = WatchedBeside(hollow, kin, tools.added, self._own.named)
         self._hands = any(map(_hands_functions, texts.values()))
-        asked = compared_beside.comparisons(self._own.named, self._own.made)
+        asked = suite_rewriter.comparisons(self._own.named, self._own.made)
         asked.update(watched.functions(asked))
         asked.update(swallowed.functions())
         asked[CALLED_BY] = taken.called
@@ -109,7 +109,7 @@ class Believed:
         note_given(tree)
         note_free(tree, self._swallowed.known_names(tree))
         others = self._own.others(tree, self._swallowed.installed)
-        compared_beside.ComparisonsBeside(tree, others, hands=self._hands).visit(tree)
+        suite_rewriter.ComparisonsBeside(tree, others, hands=self._hands).visit(tree)
         self._watched.put_makers(tree)
         self._watched.put_statements(tree)
 
@@ -176,7 +176,7 @@ def _paths(kind: type) -> list[str]:
     return [code.co_filename for code in codes if code is not None and hasattr(code, "co_filename")]
 
 
-class _Own:
+class _OwnObjects:
     """What the tests may have made themselves."""
 
     def __init__(self, trusted: Collection[str], texts: Mapping[str, str]) -> None:

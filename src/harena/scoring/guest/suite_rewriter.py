@@ -1,4 +1,4 @@
-"""Has the trusted files of suites beside their candidate compute and compare as `guest_judged` says.
+"""Has the trusted files of suites beside their candidate compute and compare as `guest_judged_operations` says.
 
 Suites differ from asserts in what they make themselves: matchers (`ANY`, `approx`, one of a class of theirs), which are
 believed, and records that they sort and go through, which stay what they are. What a matcher says is believed of plain
@@ -13,10 +13,10 @@ import ast
 import operator
 import sys
 
-from harena.scoring.guest.asked import heeds, tells_apart
-from harena.scoring.guest.compared import Comparisons, call_at, judging
-from harena.scoring.guest.judged import OPERATORS, Judged
-from harena.scoring.guest.plain import ATOMS, NUMBERS, Plain, is_known, is_static, overrides
+from harena.scoring.guest.comparison_rewriter import Comparisons, call_at, judging
+from harena.scoring.guest.decoy_comparisons import heeds, tells_apart
+from harena.scoring.guest.judged_operations import OPERATORS, Judged
+from harena.scoring.guest.plain_values import ATOMS, NUMBERS, Plain, is_known, is_static, overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -58,7 +58,7 @@ _OWN_OF_PROCESS = {
     "decimal": ("localcontext", "getcontext", "setcontext"),
 }
 """functions that tell or change what each process has of its own"""
-_HERE = "<harena.scoring.guest.watch>"
+_HERE = "<harena.scoring.guest.suite_side_effects>"
 _OF_CLASSES = (StandInClass, ErrorClass)
 _TEMPFILE = os.path.join(os.path.dirname(os.__file__), "tempfile.py")
 """which writes a file of its own and removes it, once for a process, to find a place for others"""

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 
-from harena.scoring.guest.leaving import sources
+from harena.scoring.guest.swallowing_exits import sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ import os
 import sys
 import unittest.case
 
-from harena.scoring.guest.begun import BEGAN, Begun
-from harena.scoring.guest.caught import Caught
-from harena.scoring.guest.crossing import chain_of, crosses_a_judgement, is_of_a_call, judges_inside
-from harena.scoring.guest.executed import JUDGING, call_of, located, written
-from harena.scoring.guest.hollow import THIS_FILE as HOLLOW_FILE
-from harena.scoring.guest.leaving import skips_a_judgement, sources
+from harena.scoring.guest.callback_errors import chain_of, crosses_a_judgement, is_of_a_call, judges_inside
+from harena.scoring.guest.caught_assertions import Caught
+from harena.scoring.guest.executed_assertions import JUDGING, call_of, located, written
+from harena.scoring.guest.started_tests import BEGAN, StartedTests
+from harena.scoring.guest.swallowing_exits import skips_a_judgement, sources
+from harena.scoring.guest.vacuous_comparisons import THIS_FILE as HOLLOW_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Swallowed:
         self._here = os.path.join(here, "")
         self._trusted = frozenset(trusted)
         self._caught = caught
-        self._begun = Begun({os.path.splitext(os.path.basename(path))[0] for path in self._trusted})
+        self._begun = StartedTests({os.path.splitext(os.path.basename(path))[0] for path in self._trusted})
         self._libraries = tuple({sys.prefix, sys.base_prefix, *(path for path in sys.path if os.path.isabs(path))})
         self._failed: list[tuple[BaseException, Any, str]] = []
         """(exception, the innermost part of its traceback that its catcher need not answer for, its place)"""

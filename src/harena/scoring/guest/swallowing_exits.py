@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import ast
 
-from harena.scoring.guest.executed import JUDGING
-from harena.scoring.guest.given import is_outcome
+from harena.scoring.guest.executed_assertions import JUDGING
+from harena.scoring.guest.object_permissions import is_outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,17 +4,16 @@ In one process the tests' own functions, their text and their frames are in reac
 that calls the function by which a test computes what it expects is right in every answer, and does nothing of the task.
 So three things are noted where the first frame that is no library's is the candidate's:
 
-    a call of a test file's function that nobody has given it (`guest_entrusted`), or that the text only calls by its
-    name; and a look at the code of such a function
-    opening a test file, of whose path the tests do not speak
-    a look for frames, by a program that uses of them more than is everybody's (`guest_frames`), and by one that has
+    a call of a test file's function that nobody has given it (`guest_shared_functions`), or that the text only calls by
+    its name; and a look at the code of such a function opening a test file, of whose path the tests do not speak a look
+    for frames, by a program that uses of them more than is everybody's (`guest_frame_access`), and by one that has
         been written meanwhile
 
 The interpreter tells of every way to a frame, a list of all objects and a trace (`sys.addaudithook`). Where a library
 looks for frames on behalf of a candidate, it is one of those that keep them for themselves, or the candidate looks.
 
-Who may take such a thing is told by the gold solution, as what may be caught is (`guest_caught`). Standard library
-only, Python 3.8 and up.
+Who may take such a thing is told by the gold solution, as what may be caught is (`guest_caught_assertions`). Standard
+library only, Python 3.8 and up.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ import threading
 import time
 import unicodedata
 
-from harena.scoring.guest.entrusted import FREE, Entrusted
-from harena.scoring.guest.frames import FRAME, FRAMES, INFOS, PAIRS, Programs
-from harena.scoring.guest.hidden import SEALED, sealed
+from harena.scoring.guest.frame_access import FRAME, FRAMES, INFOS, PAIRS, Programs
+from harena.scoring.guest.hidden_sources import SEALED, sealed
+from harena.scoring.guest.shared_functions import FREE, Entrusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ def _profile_hook() -> Any:
     return vars(threading).get("_profile_hook")
 
 
-class Taken:
+class AccessLog:
     """Notes what the candidate takes."""
 
     def __init__(self, may_take: Callable[[str], bool], tests: Mapping[str, str], trusted: Iterable[str] = ()) -> None:

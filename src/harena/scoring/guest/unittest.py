@@ -24,7 +24,7 @@ import unittest.util
 
 from harena.scoring.guest.module_names import module_name
 from harena.scoring.guest.suite import FREE_BUILTINS, Run, Tally, told
-from harena.scoring.guest.words import ONLY_GOLD
+from harena.scoring.guest.suite_protocol import ONLY_GOLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

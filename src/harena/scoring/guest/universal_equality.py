@@ -19,7 +19,7 @@ import os
 import sys
 import threading
 
-from harena.scoring.guest.dice import below, one_of
+from harena.scoring.guest.secure_random import below, one_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

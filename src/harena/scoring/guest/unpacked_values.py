@@ -1,8 +1,8 @@
 """Has asserts go through what plain values hold, whatever their classes say that they hold.
 
 An instance of a candidate's class that derives from a plain type is judged as the plain value that it is made of
-(`guest_plain`). Wherever the interpreter itself goes through a value (a loop, an assignment to several names, a star,
-two stars, a pattern, a part of a list that is assigned to), it would ask the class's own methods, which may tell
+(`guest_plain_values`). Wherever the interpreter itself goes through a value (a loop, an assignment to several names, a
+star, two stars, a pattern, a part of a list that is assigned to), it would ask the class's own methods, which may tell
 something else each time. So it is given the plain value there, one level at a time: what lies inside stays what it is
 until it is gone through, too. Exceptions hold nothing, and their arguments are those that they were made with.
 
@@ -15,7 +15,7 @@ import ast
 import collections
 import itertools
 
-from harena.scoring.guest.plain import ATOMS, CONTAINERS, STANDARD, Plain, is_known, line_of
+from harena.scoring.guest.plain_values import ATOMS, CONTAINERS, STANDARD, Plain, is_known, line_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

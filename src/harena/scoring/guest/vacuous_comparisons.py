@@ -12,7 +12,7 @@ and what is left of both is nothing:
 Without a gold solution this counts only where, in that test, the candidate has given something empty that no empty
 argument of the tests explains: not where the tests have made it empty (`found[1:]`, `found[found > 1]`), where both
 sides come from one value of the candidate's, where nothing equal is expected, or where the tests have asserted before,
-by a size of their own, how large the answer is (`guest_origins`).
+by a size of their own, how large the answer is (`guest_comparison_origins`).
 
 Nor has an assertion judged anything that says something of each part only (`all(x > 0 for x in found)`,
 `(found > 0).all()`, `not any(...)`) where there are no parts, and the candidate has given such an empty answer.
@@ -37,8 +37,8 @@ import sys
 import types
 import weakref
 
-from harena.scoring.guest.executed import JUDGING, DeepTrees, call_of, located, two_sided, unwrapped
-from harena.scoring.guest.origins import EQUAL, MINUS, OF_LENGTH, PAIRED, kind_of, open_places
+from harena.scoring.guest.comparison_origins import EQUAL, MINUS, OF_LENGTH, PAIRED, kind_of, open_places
+from harena.scoring.guest.executed_assertions import JUDGING, DeepTrees, call_of, located, two_sided, unwrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

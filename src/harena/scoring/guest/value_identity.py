@@ -13,8 +13,8 @@ import ast
 import functools
 from types import ModuleType
 
-from harena.scoring.guest.executed import call_of, located, two_sided, unwrapped
-from harena.scoring.guest.graph import SCALARS, VALUES
+from harena.scoring.guest.executed_assertions import call_of, located, two_sided, unwrapped
+from harena.scoring.guest.object_graph import SCALARS, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,32 +1,33 @@
 """What trusted tests that share their process with a candidate compare, compute and make, as it is watched there.
 
-The functions that stand in the place of operators (`guest_compared`) are given plain arrays (`guest_arrays`), say no of
-objects that equal everything of their class (`guest_kin`), what they say of nothing is noted (`guest_hollow`), and what
-they are given to put in an order (`guest_added`). Standard library only, Python 3.8 and up.
+The functions that stand in the place of operators (`guest_comparison_rewriter`) are given plain arrays
+(`guest_arrays`), say no of objects that equal everything of their class (`guest_same_class_comparisons`), what they say
+of nothing is noted (`guest_vacuous_comparisons`), and what they are given to put in an order (`guest_added_methods`).
+Standard library only, Python 3.8 and up.
 """
 
 from __future__ import annotations
 
 from harena.scoring.guest.arrays import Arrays
-from harena.scoring.guest.compared import COMPARED, METHOD, OPERATING, PAIR, TWO_SIDED
-from harena.scoring.guest.hollow import FREE_OPERATED, OPERATED
-from harena.scoring.guest.kin import (
+from harena.scoring.guest.comparison_rewriter import COMPARED, METHOD, OPERATING, PAIR, TWO_SIDED
+from harena.scoring.guest.created_objects import Finding, Making
+from harena.scoring.guest.same_class_comparisons import (
     searches,
     watching_equality,
     watching_methods,
     watching_pairs,
     watching_sets,
 )
-from harena.scoring.guest.making import Finding, Making
+from harena.scoring.guest.vacuous_comparisons import FREE_OPERATED, OPERATED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from harena.scoring.guest.added import Added
-    from harena.scoring.guest.hollow import Hollow
-    from harena.scoring.guest.kin import Kin
+    from harena.scoring.guest.added_methods import Added
+    from harena.scoring.guest.same_class_comparisons import Kin
+    from harena.scoring.guest.vacuous_comparisons import Hollow
 
 
 class WatchedBeside:

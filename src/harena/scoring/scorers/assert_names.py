@@ -12,7 +12,7 @@ import builtins
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
-from harena.scoring.kept import kept_for_small
+from harena.scoring.bounded_cache import kept_for_small
 from harena.scoring.python_source import parts_of, syntax_tree
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -21,15 +21,15 @@ from typing import Literal
 
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.words import NOTHING
+from harena.scoring.guest.suite_protocol import NOTHING
 from harena.scoring.scorers.assert_names import AssertNames, assert_names
 from harena.scoring.scorers.asserts_apart import can_be_apart, score_asserts_apart
 from harena.scoring.scorers.changed_expectations import REPEATS, HiddenRun, tells_changes
 from harena.scoring.scorers.gold_runs import gold_bench, known_by_gold, known_of_gold, told_by_gold
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, not_served
-from harena.scoring.scorers.suite_beside import with_room_for_suite
-from harena.scoring.scorers.suite_nobody import Norm, compared_nothing, norm_of_report, suite_key
+from harena.scoring.scorers.suite_shared import with_room_for_suite
+from harena.scoring.scorers.suite_without_candidate import Norm, compared_nothing, norm_of_report, suite_key
 from harena.scoring.scorers.trusted_suite import idle_bench, missing_modules
 from harena.scoring.scorers.unnamed_modules import unnamed_modules
 from harena.scoring.slices import aside

@@ -29,7 +29,7 @@ _START_SECONDS = 2.0
 """time that the suite may take beside what `timeout_seconds` gives the tests and the candidate in one process"""
 _SUITE = """import unittest
 
-from harena.scoring.guest.asserted import prepared
+from harena.scoring.guest.asserts_apart import prepared
 
 run = prepared({code!r}, {entry!r}, {names})
 

@@ -19,9 +19,9 @@ from harena.scoring.python_source import syntax_tree
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, score_apart
-from harena.scoring.scorers.suite_beside import score_beside
 from harena.scoring.scorers.suite_defined import own_skips
-from harena.scoring.scorers.suite_nobody import suite_key
+from harena.scoring.scorers.suite_shared import score_beside
+from harena.scoring.scorers.suite_without_candidate import suite_key
 from harena.scoring.scorers.trusted_suite import NOTHING_CAUGHT
 from harena.scoring.slices import aside, size_of
 

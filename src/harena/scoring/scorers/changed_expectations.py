@@ -24,13 +24,13 @@ from harena.core.errors import SandboxError, SandboxFileError
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort, SandboxSource
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.told import OPAQUE, TOLD_PATH
+from harena.scoring.guest.reported_comparisons import OPAQUE, TOLD_PATH
 from harena.scoring.scorers.computed_answers import Told, known_answers
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
-from harena.scoring.scorers.hidden_expectations import HiddenTests, Place, hidden_tests
+from harena.scoring.scorers.hidden_expectations import Comparison, HiddenTests, hidden_tests
 from harena.scoring.scorers.hidden_siblings import MOST_CHOICES, siblings
 from harena.scoring.scorers.program import Bench, died_of_memory
-from harena.scoring.scorers.suite_nobody import norm_of_nobody, suite_key
+from harena.scoring.scorers.suite_without_candidate import norm_of_nobody, suite_key
 from harena.scoring.slices import aside, size_of
 
 RunOnce = Callable[[Bench, CommandContract], Awaitable[bool]]
@@ -42,12 +42,12 @@ _TIMES_DENIED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _CountedPlaces:
     """Which places of a contract's tests count."""
 
     shown: frozenset[int]
     with_choices: frozenset[int]
-    places: Mapping[int, Place]
+    places: Mapping[int, Comparison]
     """places where the gold tells what is expected, and no `try` of the tests takes a failure back"""
     is_whole: bool
     """nothing else is judged by the tests"""
@@ -110,7 +110,7 @@ async def tells_changes(
     if contract.gold and dict(bench.scenario.candidate.files) == dict(contract.gold):
         return True
 
-    async def found() -> _Asked:
+    async def found() -> _CountedPlaces:
         return await (_asked(bench, contract, hidden.run) if contract.gold else _asked_without_gold(bench, contract))
 
     asked = await known_of_gold.get(await suite_key(bench, contract, "hidden"), found)
@@ -123,7 +123,7 @@ async def tells_changes(
     return hidden.found[0]
 
 
-def _guesses(asked: _Asked) -> int:
+def _guesses(asked: _CountedPlaces) -> int:
     """Number of guesses that a candidate which knows nothing has at least to choose from."""
     product = 1
     for place in asked.places.values():
@@ -132,7 +132,7 @@ def _guesses(asked: _Asked) -> int:
     return product
 
 
-async def _asked(bench: Bench, contract: CommandContract, run: RunOnce) -> _Asked:
+async def _asked(bench: Bench, contract: CommandContract, run: RunOnce) -> _CountedPlaces:
     """What the gold solution tells: first with everything hidden, then with what it does not tell shown again."""
     shown: frozenset[int] = frozenset()
     with_choices: frozenset[int] = frozenset()
@@ -152,10 +152,10 @@ async def _asked(bench: Bench, contract: CommandContract, run: RunOnce) -> _Aske
         if tests.places[place].is_judged and said == {tests.places[place].told}
     }
     is_whole = tests.is_whole and not shown and places.keys() == tests.places.keys()
-    return _Asked(shown, with_choices, places, is_whole)
+    return _CountedPlaces(shown, with_choices, places, is_whole)
 
 
-async def _asked_without_gold(bench: Bench, contract: CommandContract) -> _Asked:
+async def _asked_without_gold(bench: Bench, contract: CommandContract) -> _CountedPlaces:
     """What the text of the tests tells."""
     none: frozenset[int] = frozenset()
     tests = await _hidden(contract, none, none)
@@ -163,7 +163,7 @@ async def _asked_without_gold(bench: Bench, contract: CommandContract) -> _Asked
     if contract.suite and sure:
         norm = await norm_of_nobody(bench, contract, sees_files=True, counts=False, skips=False)
         sure = {number: place for number, place in sure.items() if _is_run(place.test, norm.functions)}
-    return _Asked(none, none, sure, is_whole=False)
+    return _CountedPlaces(none, none, sure, is_whole=False)
 
 
 def _is_run(test: str, run: Collection[str]) -> bool:
@@ -173,7 +173,7 @@ def _is_run(test: str, run: Collection[str]) -> bool:
     return any(each == test or dotted == each or f".{dotted}".endswith(f".{each}") for each in run)
 
 
-async def _knows(bench: Bench, contract: CommandContract, asked: _Asked, run: RunOnce) -> bool | None:
+async def _knows(bench: Bench, contract: CommandContract, asked: _CountedPlaces, run: RunOnce) -> bool | None:
     """Whether the candidate tells what is expected wherever it is asked for; None where an answer of no plain type
     cannot be asked what it equals, or equals several values, and no gold says that such answers are wrong."""
     tests = await _hidden(contract, asked.shown, asked.with_choices)
@@ -196,13 +196,13 @@ async def _knows(bench: Bench, contract: CommandContract, asked: _Asked, run: Ru
     return None if is_right and unsaid else is_right
 
 
-def _is_rest(place: Place, told: Collection[str]) -> bool:
+def _is_rest(place: Comparison, told: Collection[str]) -> bool:
     """The answer equals what is expected as a number with a modulus does of which that is the rest: it equals all
     choices of its class, and no other. There is one such rest in each class, so it is as hard to guess as a number."""
     return bool(told) and all(_are_of_one_class(place, said) for said in told)
 
 
-def _are_of_one_class(place: Place, said: str) -> bool:
+def _are_of_one_class(place: Comparison, said: str) -> bool:
     choices, known = siblings(place.value), place.value
     if said == place.told:
         return True
@@ -216,7 +216,7 @@ def _are_of_one_class(place: Place, said: str) -> bool:
     return 0 <= known < modulus != 1 and equal == {each for each in choices if (each - known) % modulus == 0}
 
 
-def _equals_some(place: Place, told: Collection[str]) -> bool:
+def _equals_some(place: Comparison, told: Collection[str]) -> bool:
     """The answer equals what is expected and some other choices, as one that is rounded does: no gold says whether it
     may. One that equals more than a quarter of them says nothing."""
     found = [said.removeprefix("#").split(",") for said in told if said.startswith("#")]
@@ -224,7 +224,7 @@ def _equals_some(place: Place, told: Collection[str]) -> bool:
     return len(found) == len(told) > 0 and all(place.told[1:] in each and 1 < len(each) <= most for each in found)
 
 
-def _objects(asked: _Asked, told: Told, tests: HiddenTests) -> set[int]:
+def _objects(asked: _CountedPlaces, told: Told, tests: HiddenTests) -> set[int]:
     """Places at which objects of no plain type were told, and besides them only right answers (in a loop over several
     kinds of numbers, say)."""
     return {

@@ -158,12 +158,12 @@ def literal_tests(contract: CommandContract, modules: Iterable[str]) -> LiteralT
 
 
 @dataclass(slots=True)
-class _Found:
+class _ExpectedPlaces:
     places: list[_Place]
     looked_up: Mapping[str, list[str]]
 
 
-def _read(contract: CommandContract, modules: frozenset[str]) -> tuple[dict[str, ast.Module], _Found]:
+def _read(contract: CommandContract, modules: frozenset[str]) -> tuple[dict[str, ast.Module], _ExpectedPlaces]:
     texts = {"": contract.asserts} if contract.asserts is not None else dict(contract.files)
     trees, places, looked_up = {}, list[_Place](), defaultdict[str, list[str]](list)
     for path, text in texts.items():
@@ -178,7 +178,7 @@ def _read(contract: CommandContract, modules: frozenset[str]) -> tuple[dict[str,
             places += reader.found()
             for prefix, names in reader.looked_up.items():
                 looked_up[prefix] += [name for name in names if name not in looked_up[prefix]]
-    return trees, _Found(places, looked_up)
+    return trees, _ExpectedPlaces(places, looked_up)
 
 
 class _Reader:

@@ -31,7 +31,7 @@ from harena.core.results import Reason, Trust, Validity
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.harbor import TEST_SCRIPT
 from harena.scoring.guest import driver as guest_driver
-from harena.scoring.guest.words import HAS_TAKEN, NO_MODULE, NO_PYTEST, TAKES, TOOK
+from harena.scoring.guest.suite_protocol import HAS_TAKEN, NO_MODULE, NO_PYTEST, TAKES, TOOK
 from harena.scoring.guest_sources import guest_argv, modules_of, source_of
 from harena.scoring.name_patterns import NamePatterns
 from harena.scoring.scorers.asserts import asserts_judge, score_asserts, shared_names
@@ -41,9 +41,9 @@ from harena.scoring.scorers.entry_names import with_own_name
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.git_index import asks_git
 from harena.scoring.scorers.git_settings import WITHOUT_REPLACEMENTS, names_replacements, repositories_of
-from harena.scoring.scorers.given_word import hides_processes, look_at_processes, words_in_sight
 from harena.scoring.scorers.gold_runs import known_by_gold
 from harena.scoring.scorers.last_changes import without_last_changes
+from harena.scoring.scorers.leaked_proofs import hides_processes, look_at_processes, words_in_sight
 from harena.scoring.scorers.library_files import hiding_library
 from harena.scoring.scorers.literal_control import SAYS_NOTHING, Judge, equals_what_is_made
 from harena.scoring.scorers.make_rules import VARIABLE, is_rules, working_anew
@@ -59,7 +59,7 @@ from harena.scoring.scorers.start_up_files import (
     without_compiled_files,
 )
 from harena.scoring.scorers.suite import score_suite, suite_judge
-from harena.scoring.scorers.suite_beside import run_beside, with_room_for_suite
+from harena.scoring.scorers.suite_shared import run_beside, with_room_for_suite
 from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.trusted_names import optional_names, told
 from harena.scoring.scorers.trusted_suite import (
@@ -72,7 +72,7 @@ from harena.scoring.scorers.trusted_suite import (
     taking_part,
     without_its_folder,
 )
-from harena.scoring.scorers.verifier_ground import without_comments, written_paths
+from harena.scoring.scorers.verifier_leftovers import without_comments, written_paths
 from harena.scoring.scorers.watched_files import content_of, folders_above
 from harena.scoring.slices import SLICE, aside, last_line, size_of
 from harena.scoring.verdict import (

@@ -29,8 +29,8 @@ from itertools import pairwise
 from typing import Any
 
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest import told as guest_told
-from harena.scoring.guest.told import OPAQUE
+from harena.scoring.guest import reported_comparisons
+from harena.scoring.guest.reported_comparisons import OPAQUE
 from harena.scoring.guest_sources import source_of
 from harena.scoring.scorers.computed_flow import Computed, Flow, Path, computed_flow
 from harena.scoring.scorers.other_values import Others
@@ -388,7 +388,7 @@ def _call(name: str, given: list[ast.expr]) -> ast.Call:
 def _written(
     contract: CommandContract, trees: dict[str, ast.Module], values: Mapping[int, tuple[Any, ...]] | None = None
 ) -> CommandContract:
-    source = source_of(guest_told)
+    source = source_of(reported_comparisons)
     written = {}
     for path, tree in trees.items():
         before = ast.dump(tree)
@@ -442,4 +442,4 @@ def _is_plain(told: frozenset[str]) -> bool:
     return not any(said.endswith((f":{OPAQUE}", _UNASKED)) for said in told)
 
 
-_UNASKED = f":{guest_told.digest(guest_told.UNASKED)}"
+_UNASKED = f":{reported_comparisons.digest(reported_comparisons.UNASKED)}"

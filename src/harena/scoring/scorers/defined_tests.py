@@ -9,7 +9,7 @@ a name, or with one that looks at files. Whatever cannot be followed counts as t
 What depends on the candidate does so in one of two ways
 
     by presence   it asks only whether a name, a module or a file is there: a candidate that is nobody shows which tests
-                  there are (`suite_nobody`)
+                  there are (`suite_without_candidate`)
     by content    anything else: nobody can say which tests there should be
 """
 
@@ -23,8 +23,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from harena.scoring.python_source import level, parts_of, syntax_tree
-from harena.scoring.scorers.asked_places import Asked, AskedPlaces
 from harena.scoring.scorers.loaded_files import imported_from, loaded_files
+from harena.scoring.scorers.silent_skips import unheard_skip
+from harena.scoring.scorers.skip_conditions import AskedPlaces, SkipCondition
 from harena.scoring.scorers.stated_excuses import WORDS, Kind, StatedExcuses, marked_names, stated_names
 from harena.scoring.scorers.suite_syntax import (
     BLOCKS,
@@ -50,7 +51,6 @@ from harena.scoring.scorers.suite_syntax import (
     worst,
 )  # fmt: skip
 from harena.scoring.scorers.trusted_looks import parts_beside, tables_of
-from harena.scoring.scorers.unheard_skips import unheard_skip
 
 _LOOKS_AT_FILES = frozenset({
     "open", "listdir", "scandir", "walk", "glob", "iglob", "rglob", "iterdir", "read_text", "read_bytes", "readlines",
@@ -85,10 +85,10 @@ class Dependence:
     files: set[str] = field(default_factory=set)
     """the files in which one of these is"""
     unheard: dict[str, int] = field(default_factory=dict)
-    """path of a file -> line of a skip there that depends on what nobody hears (`unheard_skips`)"""
+    """path of a file -> line of a skip there that depends on what nobody hears (`silent_skips`)"""
     skips: dict[str, Kind] = field(default_factory=dict)
     """place (`test_it.py:7`) of a skip that is stated whoever the candidate is (`stated_excuses`)"""
-    asked: dict[str, Asked] = field(default_factory=dict)
+    asked: dict[str, SkipCondition] = field(default_factory=dict)
     """place of such a skip that has a condition -> what that asks for"""
     marked: dict[str, Kind] = field(default_factory=dict)
     """names of tests that marks skip whoever the candidate is, always or by what the platform or the environment is"""

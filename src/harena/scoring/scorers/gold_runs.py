@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.suite_nobody import Remembered, suite_key
+from harena.scoring.scorers.suite_without_candidate import Remembered, suite_key
 
 known_of_gold = Remembered()
 """answers by `suite_key`"""

@@ -41,22 +41,11 @@ from harena.scoring.scorers.git_settings import (
     repositories_of,
     settle_repositories,
 )
-from harena.scoring.scorers.given_word import look_at_processes
 from harena.scoring.scorers.gold_runs import known_of_gold
 from harena.scoring.scorers.installed_places import installed_places
 from harena.scoring.scorers.languages import IDLE_SCRIPT
-from harena.scoring.scorers.led_links import (
-    FIND_CHANGED,
-    LIST_LIVE,
-    Led,
-    Live,
-    Texts,
-    led_by,
-    parsed_changed,
-    parsed_live,
-    targets_of,
-)
-from harena.scoring.scorers.left_links import (
+from harena.scoring.scorers.leaked_proofs import look_at_processes
+from harena.scoring.scorers.leftover_links import (
     CLOSE_FOLDERS,
     FIND_LEFT,
     OPEN_FOLDERS,
@@ -64,7 +53,7 @@ from harena.scoring.scorers.left_links import (
     SPREAD_LINKS,
     STATE_OF_FOLDERS,
     STATE_OF_LINKS,
-    Left,
+    LeftLinks,
     LinkState,
     come_to_be,
     folders_of,
@@ -78,6 +67,17 @@ from harena.scoring.scorers.left_links import (
 from harena.scoring.scorers.library_files import hiding_library
 from harena.scoring.scorers.make_rules import believed_without_work, checking_anew, is_rules, words_behind_make
 from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.redirecting_links import (
+    FIND_CHANGED,
+    LIST_LIVE,
+    Led,
+    Live,
+    Texts,
+    led_by,
+    parsed_changed,
+    parsed_live,
+    targets_of,
+)
 from harena.scoring.scorers.result_files import unwritten, written_by_python
 from harena.scoring.scorers.reward_writers import NOTE, TOLD, may_end_without, python_writers, tracing
 from harena.scoring.scorers.sealed_verifier import (
@@ -101,7 +101,7 @@ from harena.scoring.scorers.start_up_files import (
     without_compiled_files,
 )
 from harena.scoring.scorers.strict_verifiers import is_strict, lacking
-from harena.scoring.scorers.suite_nobody import suite_key
+from harena.scoring.scorers.suite_without_candidate import suite_key
 from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.verifier_changes import (
     NOTED,
@@ -112,7 +112,7 @@ from harena.scoring.scorers.verifier_changes import (
     lists_home,
     program_states,
 )
-from harena.scoring.scorers.verifier_ground import (
+from harena.scoring.scorers.verifier_leftovers import (
     CLEAR_WRITTEN,
     FIND_STEERING,
     MAKE_ALL_WRITABLE,
@@ -262,12 +262,12 @@ class Ground:
     """where tests, solution and logs are, after all links"""
     start_up: StartUpFiles | None = None
     """start-up files of the home folder; None in a sandbox that the verifier has for itself"""
-    left: Left = field(default_factory=Left)
+    left: LeftLinks = field(default_factory=LeftLinks)
     """links, and folders of compiled modules, that are the environment's"""
     began: float | None = None
     """the time at which the candidate began, by the clock of files; None where that is not known"""
     steering: Mapping[str, str] = field(default_factory=dict)
-    """files with the rules of tools, see `verifier_ground`"""
+    """files with the rules of tools, see `verifier_leftovers`"""
     absent_targets: tuple[str, ...] = ()
     """where something would have `make` leave out work (see `shadowing`), or where the verifier downloads or makes
     something, and nothing was"""
@@ -770,8 +770,8 @@ async def _left(
     places: tuple[str, ...],
     *,
     all_links: bool,
-) -> Left:
-    """What a verifier's files could be read, written or replaced through; see `left_links`."""
+) -> LeftLinks:
+    """What a verifier's files could be read, written or replaced through; see `leftover_links`."""
     argv = ("sh", "-c", FIND_LEFT, "sh", " ".join(elsewhere), *places)
     environment = {"ALL": "y"} if all_links else {}
     if contract.user != contract.verifier_user:  # who may read what the candidate may not
@@ -830,7 +830,7 @@ async def _clean(
 
 
 def _made(
-    before: Left, now: Left, keeps_links: bool
+    before: LeftLinks, now: LeftLinks, keeps_links: bool
 ) -> tuple[dict[bytes, bytes], dict[bytes, bytes], dict[bytes, bytes]]:
     """(what is to be removed, links that lead nowhere, links to what is alike) that the candidate has made."""
     dangling = {path: real for path, real in now.dangling.items() if before.dangling.get(path) != real}
@@ -1109,7 +1109,7 @@ class Watching:
 
 
 def _texts_of(contract: HarborContract, ground: Ground) -> Texts:
-    """The words of the verifier, as `led_links` reads them."""
+    """The words of the verifier, as `redirecting_links` reads them."""
     own = [*contract.tests, *contract.binary_tests]
     lines = [without_comments(path, text) for path, text in contract.tests.items()]
     return Texts(

@@ -1,7 +1,7 @@
 """Trusted tests without the values that they expect.
 
 A statement that compares an answer with a literal (`assert f(4) == 8`, `self.assertEqual(f(4), 8)`, `assert f(4)`) is
-replaced by one that tells the answer to the host (`guest_told`). It is done wherever the text says so:
+replaced by one that tells the answer to the host (`guest_reported_comparisons`). It is done wherever the text says so:
 copies of a value in other assertions are gone, too, and comments, docstrings, messages and names of tests, which may
 repeat it. What the tests compare in other ways stays as it is.
 """
@@ -17,12 +17,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest import told as guest_told
+from harena.scoring.guest import reported_comparisons
 from harena.scoring.guest_sources import source_of
 from harena.scoring.scorers.hidden_assertions import EQUAL, TRUTH, WITH_MESSAGE, Assertions, assertions_of
-from harena.scoring.scorers.hidden_looks import Looks, looks_of
 from harena.scoring.scorers.hidden_siblings import siblings
 from harena.scoring.scorers.hidden_tables import Slot, Tables, tables
+from harena.scoring.scorers.tests_own_text import Looks, looks_of
 
 _MOST_SOURCE = 100_000
 _TELLS = "__harena_told__"
@@ -46,7 +46,7 @@ _NO_VALUE = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Comparison:
     """One comparison with an expected value."""
 
     value: Any
@@ -67,7 +67,7 @@ class HiddenTests:
     """A contract whose tests do not hold what they expect."""
 
     contract: CommandContract
-    places: Mapping[int, Place]
+    places: Mapping[int, Comparison]
     is_whole: bool
     """no judgement is left whose expectation can be read, and whoever passes comes to each that is hidden"""
 
@@ -88,7 +88,7 @@ def _hidden_tests(contract: CommandContract, shown: Collection[int], with_choice
     texts = {"": contract.asserts} if contract.asserts is not None else _python_files(contract)
     trees = {path: tree for path, text in texts.items() if (tree := _tree(text)) is not None}
     kept = {path: ast.dump(trees[path]) for path in _not_imported(contract, trees)}
-    places: dict[int, Place] = {}
+    places: dict[int, Comparison] = {}
     is_whole = len(trees) == len(texts) and not any(word.startswith("--doctest") for word in contract.suite)
     looks = looks_of(trees.values(), texts.values())
     assertions = assertions_of(trees.values(), _trusted_modules(contract))
@@ -170,7 +170,7 @@ def _tree(text: str) -> ast.Module | None:
 
 
 def _unparsed(tree: ast.Module) -> str:
-    source = source_of(guest_told)
+    source = source_of(reported_comparisons)
     start = ast.parse(f"{_TELLS} = {{'__name__': {_TELLS!r}}}\nexec({source!r}, {_TELLS})").body
     is_future = [isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body]
     has_documentation = ast.get_docstring(tree, clean=False) is not None
@@ -312,14 +312,16 @@ def _pairs(node: ast.AST, assertions: Assertions) -> Iterator[tuple[ast.expr, as
             yield test.left, test.comparators[0]
 
 
-def _place_of(slot: Slot, has_choices: bool) -> Place:
+def _place_of(slot: Slot, has_choices: bool) -> Comparison:
     """The place of a value that stands elsewhere than where it is compared. Nobody is known to come to it yet."""
     value = _value(slot.node)
     choices = siblings(value) if has_choices else []
-    return Place(value, _said_among(value, choices) if choices else guest_told.digest(value), True, False)
+    return Comparison(
+        value, _said_among(value, choices) if choices else reported_comparisons.digest(value), True, False
+    )
 
 
-def _cell(number: int, place: Place) -> ast.expr:
+def _cell(number: int, place: Comparison) -> ast.expr:
     """What stands in the place of a value: the number of its place, with choices where it has them."""
     if not place.told.startswith("#"):
         return ast.Constant(number)
@@ -328,7 +330,7 @@ def _cell(number: int, place: Place) -> ast.expr:
 
 def _said_among(value: Any, choices: list[Any]) -> str:
     """What is told by an answer that equals this value among others."""
-    return f"#{[guest_told.digest(each) for each in choices].index(guest_told.digest(value))}"
+    return f"#{[reported_comparisons.digest(each) for each in choices].index(reported_comparisons.digest(value))}"
 
 
 def _telling(name: str) -> ast.expr:
@@ -348,7 +350,7 @@ def _value(node: ast.expr) -> Any:
     """What a literal says."""
     try:
         value = ast.literal_eval(node)
-        guest_told.canonical(value)
+        reported_comparisons.canonical(value)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError, OverflowError):
         return _NO_VALUE
     return value
@@ -360,7 +362,7 @@ class _Hider(ast.NodeTransformer):
     def __init__(
         self,
         tree: ast.Module,
-        places: dict[int, Place],
+        places: dict[int, Comparison],
         shown: Collection[int],
         with_choices: Collection[int],
         *,
@@ -491,7 +493,9 @@ class _Hider(ast.NodeTransformer):
         """Only for a literal in what a candidate may have made: the text does not say whether it is there."""
         if _value(item) is _NO_VALUE or _value(container) is not _NO_VALUE:
             return None
-        return self._tells("truth", ast.Compare(item, [ast.In()], [container]), value, guest_told.digest(value))
+        return self._tells(
+            "truth", ast.Compare(item, [ast.In()], [container]), value, reported_comparisons.digest(value)
+        )
 
     def _compared(self, left: ast.expr, right: ast.expr) -> ast.expr | None:
         for held, answer in ((left, right), (right, left)):
@@ -506,7 +510,7 @@ class _Hider(ast.NodeTransformer):
         choices = siblings(value)
         place = len(self._places)
         if place not in self._with_choices or not choices:
-            return self._tells("told", answer, value, guest_told.digest(value))
+            return self._tells("told", answer, value, reported_comparisons.digest(value))
         return self._tells(
             "told", answer, value, _said_among(value, choices), ast.parse(repr(choices), mode="eval").body
         )
@@ -514,13 +518,13 @@ class _Hider(ast.NodeTransformer):
     def _truth(self, answer: ast.expr, value: bool) -> ast.expr | None:
         if not isinstance(answer, ast.Call | ast.Await):
             return None
-        return self._tells("truth", answer, value, guest_told.digest(value))
+        return self._tells("truth", answer, value, reported_comparisons.digest(value))
 
     def _tells(self, name: str, answer: ast.expr, value: Any, said: str, *more: ast.expr) -> ast.expr | None:
         place = len(self._places)
         is_certain = self._is_certain and self._is_judged
         is_sure = is_certain and self._is_sure and self._is_of_candidate(answer)
-        self._places[place] = Place(
+        self._places[place] = Comparison(
             value, said, self._is_judged, is_certain, is_sure, self._test if self._is_suite else ""
         )
         if place in self._shown:
@@ -541,7 +545,7 @@ class _Hider(ast.NodeTransformer):
         is_first = number not in self._come
         self._come.add(number)
         is_certain = self._is_certain and self._is_judged
-        self._places[number] = Place(
+        self._places[number] = Comparison(
             had.value,
             had.told,
             self._is_judged and (is_first or had.is_judged),

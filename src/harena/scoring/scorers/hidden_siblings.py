@@ -16,7 +16,7 @@ from decimal import Decimal
 from itertools import product
 from typing import Any
 
-from harena.scoring.guest import told as guest_told
+from harena.scoring.guest import reported_comparisons
 
 MOST_CHOICES = 256
 """number of values that an expected one is hidden among, where a text must have them"""
@@ -48,8 +48,8 @@ def siblings(value: Any) -> list[Any]:
     try:
         if len(repr(value)) > _MOST_WRITTEN:
             return []
-        found = list({guest_told.digest(each): each for each in _siblings(value)}.values())
-        is_among = guest_told.digest(value) in {guest_told.digest(each) for each in found}
+        found = list({reported_comparisons.digest(each): each for each in _siblings(value)}.values())
+        is_among = reported_comparisons.digest(value) in {reported_comparisons.digest(each) for each in found}
     except (TypeError, ValueError, OverflowError, ArithmeticError, RecursionError):
         return []
     return found if len(found) > 1 and is_among else []

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harena.scoring.scorers.hidden_looks import documentation, words_of
+from harena.scoring.scorers.tests_own_text import documentation, words_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Key = tuple[str, str]

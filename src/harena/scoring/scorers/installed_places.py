@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from harena.scoring.scorers.verifier_ground import paths_made
+from harena.scoring.scorers.verifier_leftovers import paths_made
 
 _SCRATCH = ("/tmp/", "/var/tmp/")
 _MAKES_A_PLACE = re.compile(

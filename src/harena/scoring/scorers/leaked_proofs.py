@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
+from harena.scoring.bounded_cache import kept_for_small
 from harena.scoring.contracts.patterns import compiled
-from harena.scoring.kept import kept_for_small
 from harena.scoring.scorers.shell_code import code_mask, line_number, simple_commands
 
 Way = Literal["argument", "environment", "file", "descriptor"]

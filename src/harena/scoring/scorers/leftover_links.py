@@ -1,12 +1,11 @@
 """Links that a candidate leaves for its verifier: which are removed, and which have led it to something of its own.
 
 A link into the places of a verifier's own files is removed, and one whose end depends on who follows it. One that leads
-nowhere may be the right answer, or no matter; it may also lead to where the verifier will put something
-(`out.txt -> expected.txt`). It stays, and when the verifier has ended it is asked whether something has come to be
-there. What was there for a while only cannot be excluded where its folder has changed; then
-the verifier's own text decides, by the names in it. A link to something that is there stays, too. Where the verifier
-may have put there what has come to be or has changed behind a link (see `led_links`), the candidate is judged anew with
-a copy in the link's place.
+nowhere may be the right answer, or no matter; it may also lead to where the verifier will put something (`out.txt ->
+expected.txt`). It stays, and when the verifier has ended it is asked whether something has come to be there. What was
+there for a while only cannot be excluded where its folder has changed; then the verifier's own text decides, by the
+names in it. A link to something that is there stays, too. Where the verifier may have put there what has come to be or
+has changed behind a link (see `redirecting_links`), the candidate is judged anew with a copy in the link's place.
 """
 
 from __future__ import annotations
@@ -203,7 +202,7 @@ _WORDS = re.compile(r"[A-Za-z]{4,}")
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class LeftLinks:
     """What a find has told."""
 
     removed: Mapping[bytes, bytes] = field(default_factory=dict)
@@ -236,11 +235,11 @@ class LinkState:
     """the folder's number and the time of its last change"""
 
 
-def parsed_left(told: bytes) -> Left:
+def parsed_left(told: bytes) -> LeftLinks:
     """What FIND_LEFT says. Names need not be UTF-8."""
     fields = told.split(b"\0")
     pairs = [(path, real) for path, real in zip(fields[::2], fields[1::2], strict=False) if path.startswith(b"/")]
-    return Left(
+    return LeftLinks(
         {path: real for path, real in pairs if real[:1] in (b"", b"-")},
         {path: real for path, real in pairs if real.startswith(b"/")},
         {path: real[1:] for path, real in pairs if real.startswith(b"=")},
@@ -321,7 +320,7 @@ def has_led_somewhere(
         now = after.get(link)
         if now is None:
             return True
-        if now.there == b"y":  # see `led_links`
+        if now.there == b"y":  # see `redirecting_links`
             continue
         has_gone = now.there == b"g"
         is_untouched = (was.folder, was.changed) == (now.folder, now.changed) and bool(was.changed)

@@ -26,7 +26,7 @@ from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.scorers.changed_literals import ChangedTests, LiteralTests, literal_tests
 from harena.scoring.scorers.gold_runs import gold_bench
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.suite_nobody import Remembered, suite_key
+from harena.scoring.scorers.suite_without_candidate import Remembered, suite_key
 from harena.scoring.slices import aside, size_of
 from harena.scoring.verdict import Verdict
 

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Collection
 from harena.core.models import ExecOutcome, ExecResult
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.suite_nobody import Remembered, suite_key
+from harena.scoring.scorers.suite_without_candidate import Remembered, suite_key
 from harena.scoring.scorers.trusted_suite import idle_bench
 
 _LARGE_SHARE = 0.2

@@ -45,7 +45,7 @@ _CLOCK_OF_FILES = 5
 async def score_stdio(bench: Bench, contract: StdioContract) -> Verdict:
     """Each case is a process of its own. Raises PlatformError and SandboxError for what is not the program's doing.
 
-    Cases share a sandbox as long as nobody can gain or lose by it: see `_Places`."""
+    Cases share a sandbox as long as nobody can gain or lose by it: see `_CaseSandboxes`."""
     begun = bench.charged_seconds
     outcomes = await _cases(bench, contract, fresh=contract.fresh)
     if outcomes is None:
@@ -58,7 +58,7 @@ async def _cases(bench: Bench, contract: StdioContract, *, fresh: bool) -> list[
     """What each case came to; None: one failed beside what others had left, so that each shall have its own sandbox."""
     outcomes: list[CheckOutcome] = []
     async with AsyncExitStack() as stack:
-        places = _Places(bench, stack, contract.check_timeout_seconds)
+        places = _CaseSandboxes(bench, stack, contract.check_timeout_seconds)
         for case in contract.cases:
             if bench.seconds_left <= 0:
                 detail = f"the {bench.timeout_seconds:.3g} s for all cases are over"
@@ -81,7 +81,7 @@ async def _cases(bench: Bench, contract: StdioContract, *, fresh: bool) -> list[
     return outcomes
 
 
-class _Places:
+class _CaseSandboxes:
     """The sandboxes of one program's cases.
 
     A sandbox serves several, one after the other, while the processor time of all of them is less than one case's

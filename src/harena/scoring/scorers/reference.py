@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from harena.core.errors import HarenaError
+from harena.scoring.bounded_cache import BoundedCache
 from harena.scoring.codec import MalformedError
 from harena.scoring.contracts.contract import Check, Inputs, ReferenceContract, TestsContract
 from harena.scoring.digests import digest_of
-from harena.scoring.kept import Kept
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.drive import Conversation, LoadFailedError, answered_value
 from harena.scoring.scorers.fair_time import Pressure
@@ -42,7 +42,7 @@ class Answers:
     that follow, whose time another candidate's load must not lengthen"""
 
 
-_checks = Kept[TestsContract](_REMEMBERED)
+_checks = BoundedCache[TestsContract](_REMEMBERED)
 """the checks that the newest answers make, by contract and by what they were computed in. To make them of many inputs
 takes several milliseconds, and most candidates share a contract"""
 

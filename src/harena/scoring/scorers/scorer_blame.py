@@ -40,7 +40,7 @@ from harena.scoring.scorers.scorer_process import (
     score_of_any_form,
     score_of_run,
 )
-from harena.scoring.scorers.suite_nobody import Remembered
+from harena.scoring.scorers.suite_without_candidate import Remembered
 from harena.scoring.slices import aside, size_at_least
 from harena.scoring.verdict import one_line
 

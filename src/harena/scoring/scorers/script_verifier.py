@@ -19,7 +19,6 @@ from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import SandboxPort
 from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
-from harena.scoring.scorers.given_word import look_at_processes
 from harena.scoring.scorers.harbor import (
     FULL,
     EnvironmentFailedError,
@@ -30,7 +29,8 @@ from harena.scoring.scorers.harbor import (
     ground_of,
     made_ready,
 )
-from harena.scoring.scorers.led_links import Led, computes_names
+from harena.scoring.scorers.leaked_proofs import look_at_processes
+from harena.scoring.scorers.redirecting_links import Led, computes_names
 from harena.scoring.scorers.sealed_verifier import PLACES_OF_DEFAULT
 from harena.scoring.scorers.start_up_files import (
     StartUpFiles,
@@ -40,7 +40,7 @@ from harena.scoring.scorers.start_up_files import (
     without_compiled_files,
 )
 from harena.scoring.scorers.verifier_changes import changes_of_a_script
-from harena.scoring.scorers.verifier_ground import MAKEFILES
+from harena.scoring.scorers.verifier_leftovers import MAKEFILES
 from harena.scoring.slices import aside, size_of
 from harena.scoring.verdict import one_line
 

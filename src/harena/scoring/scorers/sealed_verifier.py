@@ -24,7 +24,7 @@ from harena.scoring.scorers.image_programs import FIND_FILES, FIND_INSTALLED, FI
 from harena.scoring.scorers.installed_places import installed_places
 from harena.scoring.scorers.searched_texts import searched
 from harena.scoring.scorers.start_up_names import FILES, FOLDERS, INSTALLED, Named, named_by
-from harena.scoring.scorers.verifier_ground import copied_paths, made_paths, unpacked_paths, written_paths
+from harena.scoring.scorers.verifier_leftovers import copied_paths, made_paths, unpacked_paths, written_paths
 from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import one_line
 
@@ -132,7 +132,7 @@ class Sealing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _PlacesFound:
     environment: Mapping[str, str]
     real: Mapping[str, str]
     """what a path is after all links"""
@@ -197,8 +197,8 @@ def _decided(
     search: Sequence[str],
     leads: Mapping[str, str],
     homes: Sequence[str],
-    told: _Told,
-    seen: _Seen,
+    told: _VerifierPlaces,
+    seen: _PlacesFound,
 ) -> Sealing:
     real = seen.real
     taken = list(dict.fromkeys(real[path] for path in trees if not _is_the_images(real[path])))
@@ -300,7 +300,7 @@ def _leads(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _VerifierPlaces:
     """What a verifier's files tell of the places in which it looks for the candidate's work."""
 
     paths: tuple[str, ...]
@@ -327,11 +327,11 @@ class _Told:
         return bool(own) and not any(map(self.is_asked_for, own))
 
 
-def _told_by(contract: HarborContract, tests: Mapping[str, str], home: str) -> _Told:
+def _told_by(contract: HarborContract, tests: Mapping[str, str], home: str) -> _VerifierPlaces:
     """Look through the verifier's files."""
     workdir = contract.workdir
     texts = list(tests.values())
-    told = _Told((), named_by(texts, ()), frozenset(copied_paths(tests, workdir)))
+    told = _VerifierPlaces((), named_by(texts, ()), frozenset(copied_paths(tests, workdir)))
     made = {*written_paths(tests, workdir), *made_paths(tests, workdir), *unpacked_paths(tests, workdir)}
     made.update(installed_places(tests, workdir))
     settings = [f"{home}/{name}" for name in FILES if told.is_asked_for(name)]
@@ -428,7 +428,7 @@ async def _look(
     paths: Sequence[str],
     *,
     user: str | None = None,
-) -> _Seen:
+) -> _PlacesFound:
     request = ExecRequest(
         argv=("sh", "-c", _LOOK, "sh", *paths),
         cwd="/",
@@ -447,7 +447,7 @@ async def _look(
     there = frozenset(path for path, is_there in zip(paths, answers[1::2], strict=False) if is_there == "y")
     if len(real) != len(set(paths)) or not all(path.startswith("/") for path in real.values()):
         raise SealingError("the image cannot be looked at: its sh, env or readlink answers otherwise than others do")
-    return _Seen({name: value for name, _, value in pairs}, real, there)
+    return _PlacesFound({name: value for name, _, value in pairs}, real, there)
 
 
 async def adopt_times(sealing: Sealing, theirs: SandboxPort, ours: SandboxPort) -> None:

@@ -19,7 +19,7 @@ from harena.scoring.scorers.make_rules import (
     words_behind_make,
     working_anew,
 )
-from harena.scoring.scorers.verifier_ground import MAKEFILES, without_comments
+from harena.scoring.scorers.verifier_leftovers import MAKEFILES, without_comments
 
 _REQUIRED = re.compile(r"(?<=[\"'`/])[^\"'`/]{1,255}+(?=/?[\"'`])")
 _NODE = (".js", ".json", ".node")

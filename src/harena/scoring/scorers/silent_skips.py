@@ -1,9 +1,9 @@
 """Skips that depend on a look at the candidate that nobody hears, as the text of a suite tells.
 
 Where no gold solution says what may be skipped, a stand-in answers each question of the suite in both ways
-(`suite_nobody`). No object hears what the interpreter decides without asking it: identity, the exact type, whether it
-is callable, a pattern of `match` that asks for a kind, membership in what is looked up by hash. A skip under such a
-condition is skipped, or run, in every such run, whatever the candidate has.
+(`suite_without_candidate`). No object hears what the interpreter decides without asking it: identity, the exact type,
+whether it is callable, a pattern of `match` that asks for a kind, membership in what is looked up by hash. A skip under
+such a condition is skipped, or run, in every such run, whatever the candidate has.
 """
 
 from __future__ import annotations

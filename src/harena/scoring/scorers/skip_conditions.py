@@ -52,7 +52,7 @@ Value = int | str | list[int | str] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SkipCondition:
     """What the condition of one skip asks for."""
 
     asks: tuple[str, ...] | None
@@ -113,7 +113,7 @@ class AskedPlaces:
         """The candidate has a say in what the suite puts there as it is read, when conditions of marks are asked."""
         return any(put.is_theirs and (not put.within or _is_plain(put.within[0])) for put in self._puts)
 
-    def asked(self, path: str, line: int) -> Asked | None:
+    def asked(self, path: str, line: int) -> SkipCondition | None:
         """What a skip on this line of a file asks for; None where the suite puts there what is the candidate's."""
         outer = self._outer[path]
         function = outer[bisect_right(outer, line, key=lambda each: each.lineno) - 1]
@@ -153,7 +153,7 @@ class AskedPlaces:
         # a function that is told the name of a variable, or puts it together, may ask for any
         is_told = not has_environment or any(word[0] == _MARK for word in words)
         few = tuple(sorted(asks)) if len(asks) <= _MOST_ASKED and is_told else None
-        return Asked(few, {name: tuple(values) for name, values in found.items()}, frozenset(free))
+        return SkipCondition(few, {name: tuple(values) for name, values in found.items()}, frozenset(free))
 
     def _leading_to(self, function: _Function, last: int) -> frozenset[str]:
         """The words of a function up to a line, and of whatever gives these their values; texts begin with a mark."""

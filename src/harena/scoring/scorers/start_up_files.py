@@ -33,7 +33,7 @@ from harena.scoring.scorers.start_up_names import (
     named_by,
     variables_assigned,
 )
-from harena.scoring.scorers.verifier_ground import MAKEFILES, STEERING
+from harena.scoring.scorers.verifier_leftovers import MAKEFILES, STEERING
 from harena.scoring.scorers.watched_files import ReadsFiles, content_of
 from harena.scoring.slices import aside
 

@@ -7,7 +7,8 @@ suite's own process may then find that the candidate has failed, and pays nobody
 must pass in the suite's own process, too, before it is paid (`_confirmed`).
 
 A suite that does not pass may be broken for everybody. That is never believed of the run itself: the same suite is run
-once without any candidate (`guest_nobody`), and a test that fails there before it has asked for one fails for all.
+once without any candidate (`guest_absent_candidate`), and a test that fails there before it has asked for one fails for
+all.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from typing import cast
 
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.words import EVERY_SKIPPED, ONLY_GOLD
+from harena.scoring.guest.suite_protocol import EVERY_SKIPPED, ONLY_GOLD
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.answer_tables import with_other_answers
+from harena.scoring.scorers.caught_failures import Mode
+from harena.scoring.scorers.caught_failures import attempt as attempt_of
 from harena.scoring.scorers.changed_expectations import (
     REPEATS,
     HiddenRun,
@@ -34,9 +37,6 @@ from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.literal_control import Judge
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, not_served, score_apart
-from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
-from harena.scoring.scorers.suite_caught import Mode
-from harena.scoring.scorers.suite_caught import attempt as attempt_of
 from harena.scoring.scorers.suite_defined import (
     Missing,
     dependence_of,
@@ -45,7 +45,8 @@ from harena.scoring.scorers.suite_defined import (
     missing_from,
     unheard_skip_of,
 )
-from harena.scoring.scorers.suite_nobody import (
+from harena.scoring.scorers.suite_shared import score_beside, with_room_for_suite
+from harena.scoring.scorers.suite_without_candidate import (
     Norm,
     compared_nothing,
     fewer_than_gold,
@@ -75,7 +76,7 @@ _SHARE_IT = "put it into the problem's `files` if candidates shall import it"
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _WayResult:
     """What one way of running a suite says of a candidate."""
 
     verdict: Verdict
@@ -185,7 +186,7 @@ async def _without_trusted_files(bench: Bench, contract: CommandContract, verdic
     return broken_contract(_unserved(lacking))
 
 
-async def _unserved_verdict(bench: Bench, contract: CommandContract, found: _Found, hidden: HiddenRun) -> Verdict:
+async def _unserved_verdict(bench: Bench, contract: CommandContract, found: _WayResult, hidden: HiddenRun) -> Verdict:
     """The verdict where stand-ins could not serve a suite, or cannot tell which tests it has. What a suite does may
     depend on what the candidate gave it (an object to pickle in the place of a number), so this excuses only who passes
     in the suite's own process: whoever fails there, too, is wrong. Nobody is paid for passing there, and nobody excused
@@ -212,12 +213,12 @@ async def _unserved_verdict(bench: Bench, contract: CommandContract, found: _Fou
     return broken_contract(_unserved(found.unserved))
 
 
-async def _again_beside(bench: Bench, contract: CommandContract, found: _Found) -> _Found:
+async def _again_beside(bench: Bench, contract: CommandContract, found: _WayResult) -> _WayResult:
     """What comes of a run in the suite's own process, with what is known of the suite from the first one."""
     return await _scored_with_skips(bench, contract, False, pays_gold=True, may_skip=found.skipped, named=found.named)
 
 
-async def _confirmed(bench: Bench, contract: CommandContract, found: _Found, hidden: HiddenRun) -> Verdict:
+async def _confirmed(bench: Bench, contract: CommandContract, found: _WayResult, hidden: HiddenRun) -> Verdict:
     """The verdict on a candidate that passes apart: it is paid if it passes in the suite's own process, too. What a
     stand-in has of its own, and who serves one question at a time, is not the candidate; so no pass is believed of
     stand-ins alone. The second run begins when the first has ended, and only for who has passed: in it a candidate can
@@ -324,40 +325,44 @@ async def _scored_with_skips(
     confirms: bool = False,
     may_skip: frozenset[str] = frozenset(),
     named: frozenset[str] = frozenset(),
-) -> _Found:
+) -> _WayResult:
     """The verdict, and the tests that the suite has skipped by itself; see `_scored`. `confirms`: a pass is followed by
     a run in one process, which says which tests are missing. `may_skip`: tests that are known to be skipped whoever the
     candidate is. `named`: see `Report.named`, of the run before."""
     attempt, caught = await attempt_of(bench, contract, mode)
     if caught:
         why = f"whether a candidate is to catch the assertion that fails at {caught} cannot be told"
-        return _Found(broken_contract(one_line(f"{why}; {_CATCH_IT}", 600)), why)
+        return _WayResult(broken_contract(one_line(f"{why}; {_CATCH_IT}", 600)), why)
     verdict = replace(attempt.verdict, trust=Trust.SEPARATE if mode == "sandbox" else Trust.SHARED)
     if verdict.passed:
         verdict, doubt, skipped = await _without_excuses(
             bench, contract, mode, attempt, verdict, confirms, may_skip, named
         )
         if doubt and not confirms:
-            return _Found(broken_contract(_undefined(doubt, contract)), doubt, skipped)
+            return _WayResult(broken_contract(_undefined(doubt, contract)), doubt, skipped)
         unserved = (attempt.unserved or doubt) if verdict.passed else ""
-        return _Found(verdict, unserved, skipped, not doubt, frozenset(attempt.told.named))
+        return _WayResult(verdict, unserved, skipped, not doubt, frozenset(attempt.told.named))
     if verdict.score is None or pays_gold:
-        return _Found(verdict, attempt.unserved)
+        return _WayResult(verdict, attempt.unserved)
     if (missing := await missing_modules(bench, contract)) is not None:
-        return _Found(broken_contract(missing))
+        return _WayResult(broken_contract(missing))
     if attempt.told.broken == EVERY_SKIPPED and await _skips_all_by_itself(bench, contract, mode, attempt):
-        return _Found(broken_contract(f"the suite fails whoever the candidate is: {EVERY_SKIPPED}"))
+        return _WayResult(broken_contract(f"the suite fails whoever the candidate is: {EVERY_SKIPPED}"))
     nobody = await nobody_of(bench, contract)
     if nobody.broken and (touched := _touched(contract, await taking_part(bench, contract))):
-        return _Found(broken_contract(_unserved(f"it touches the candidate's file {touched} ({nobody.broken[:200]})")))
+        return _WayResult(
+            broken_contract(_unserved(f"it touches the candidate's file {touched} ({nobody.broken[:200]})"))
+        )
     if nobody.broken:
-        return _Found(broken_contract(one_line(f"the suite fails without any candidate, too: {nobody.broken}", 600)))
+        return _WayResult(
+            broken_contract(one_line(f"the suite fails without any candidate, too: {nobody.broken}", 600))
+        )
     if nobody.brings and (unnamed := await unnamed_modules(bench, contract)):
-        return _Found(broken_contract(unnamed))
+        return _WayResult(broken_contract(unnamed))
     if nobody.brings:
         detail = one_line(f"{verdict.detail} (a module that is not there is the candidate's to bring; {LIST_IT})", 600)
-        return _Found(replace(verdict, detail=detail))
-    return _Found(verdict, attempt.unserved)
+        return _WayResult(replace(verdict, detail=detail))
+    return _WayResult(verdict, attempt.unserved)
 
 
 async def _skips_all_by_itself(bench: Bench, contract: CommandContract, mode: Mode, attempt: Attempt) -> bool:

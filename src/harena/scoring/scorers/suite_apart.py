@@ -23,12 +23,12 @@ from harena.core.results import Reason
 from harena.scoring.codec import MAX_BYTES, MalformedError
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.module_names import module_name
-from harena.scoring.guest.words import ELSEWHERE, NO_MODULE, NO_PYTEST
-from harena.scoring.scorers.asked_places import Asked
+from harena.scoring.guest.suite_protocol import ELSEWHERE, NO_MODULE, NO_PYTEST
 from harena.scoring.scorers.drive import FrameReader
 from harena.scoring.scorers.driver_boot import room_for_files
 from harena.scoring.scorers.fair_time import Stopwatch, within
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
+from harena.scoring.scorers.skip_conditions import SkipCondition
 from harena.scoring.scorers.suite_settings import python_paths
 from harena.scoring.scorers.time_limits import may_be_of_border, wall_limit
 from harena.scoring.scorers.trusted_suite import (
@@ -154,7 +154,8 @@ class Report:
     taken: str = ""
     """what the candidate has taken of the tests that nobody gave it"""
     hollow: Mapping[str, int] = field(default_factory=dict)
-    """how often the tests compared nothing with what has elements, by place (`test_it.py:7`); see `guest_hollow`"""
+    """how often the tests compared nothing with what has elements, by place (`test_it.py:7`); see
+    `guest_vacuous_comparisons`"""
     unexplained: Mapping[str, int] = field(default_factory=dict)
     """how often only an empty answer of the candidate's explains that"""
     judged: Mapping[str, int] = field(default_factory=dict)
@@ -282,12 +283,12 @@ async def score_apart(
     contract: CommandContract,
     shown: Mapping[str, str] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
-    skips: Mapping[str, Asked | None] = NO_SKIPS,
+    skips: Mapping[str, SkipCondition | None] = NO_SKIPS,
     stops_clocks: bool = False,
 ) -> Attempt:
     """One suite, one candidate, two sandboxes. `shown`: trusted files that the candidate is given, too, and what it
-    finds there; `may_catch`: see `guest_caught`; `skips`: see `guest_suite`; `stops_clocks`: see `guest_clocks`. Raises
-    PlatformError and SandboxError for what is nobody's doing."""
+    finds there; `may_catch`: see `guest_caught_assertions`; `skips`: see `guest_suite`; `stops_clocks`: see
+    `guest_clocks`. Raises PlatformError and SandboxError for what is nobody's doing."""
     theirs = await taking_part(bench, contract, is_apart=True)
     found = await _run(bench, contract, theirs, shown, may_catch, skips, stops_clocks=stops_clocks)
     report = found.heard.report or Report()
@@ -352,7 +353,7 @@ async def _run(
     theirs: dict[str, str],
     shown: Mapping[str, str] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
-    skips: Mapping[str, Asked | None] = NO_SKIPS,
+    skips: Mapping[str, SkipCondition | None] = NO_SKIPS,
     *,
     stops_clocks: bool = False,
 ) -> _Outcome:

@@ -2,7 +2,7 @@
 
 Nobody is paid for a test that is not there. What a suite's definitions depend on, its text tells (`defined_tests`); where
 they depend on the candidate, and there is no gold solution to compare with, three runs with nobody as the candidate
-show which tests there are (`suite_nobody`): where every name is there that the suite has a word for, where one more is
+show which tests there are (`suite_without_candidate`): where every name is there that the suite has a word for, where one more is
 there, and where only what must be there is. A candidate that passes
 
     has failed       if a test is missing that is there for everybody who has all names
@@ -17,13 +17,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.words import BY_MARK
-from harena.scoring.scorers.asked_places import Asked
+from harena.scoring.guest.suite_protocol import BY_MARK
 from harena.scoring.scorers.defined_tests import Dependence, dependence
 from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.skip_conditions import SkipCondition
 from harena.scoring.scorers.stated_excuses import WORDS
 from harena.scoring.scorers.suite_apart import Report
-from harena.scoring.scorers.suite_nobody import Remembered, Shown, suite_key
+from harena.scoring.scorers.suite_without_candidate import Remembered, TestCounts, suite_key
 from harena.scoring.scorers.trusted_suite import not_theirs
 from harena.scoring.slices import aside, size_of
 
@@ -69,7 +69,7 @@ async def dependence_of(
     return await _dependences.get(await suite_key(bench, contract, "defined", is_beside, believes_names), found)
 
 
-async def own_skips(bench: Bench, contract: CommandContract) -> Mapping[str, Asked | None]:
+async def own_skips(bench: Bench, contract: CommandContract) -> Mapping[str, SkipCondition | None]:
     """The places of skips that are stated, or may be, whoever the candidate is, and what the condition of each asks
     for, which a candidate could change; None where there is no condition."""
     trusted = {**bench.scenario.files, **contract.files}
@@ -132,7 +132,7 @@ def unheard_skip_of(told: Report, on: Dependence) -> str:
     return ""
 
 
-def missing_from(told: Report, on: Dependence, shown: Shown) -> Missing:
+def missing_from(told: Report, on: Dependence, shown: TestCounts) -> Missing:
     """What is missing from the tests that a candidate has passed."""
     if not told.counts:
         return Missing(untold="there are too many tests to be compared")
@@ -152,7 +152,7 @@ def missing_from(told: Report, on: Dependence, shown: Shown) -> Missing:
     return _miscounted(told.counts, shown, unread, is_certain) if on.is_counted else Missing()
 
 
-def _miscounted(counts: Mapping[str, int], shown: Shown, unread: str, is_certain: bool) -> Missing:
+def _miscounted(counts: Mapping[str, int], shown: TestCounts, unread: str, is_certain: bool) -> Missing:
     if unread:
         return Missing(untold=f"which tests {unread} defines depends on what the candidate answers")
     untold = ""
@@ -167,7 +167,7 @@ def _miscounted(counts: Mapping[str, int], shown: Shown, unread: str, is_certain
     return Missing(untold=untold)
 
 
-def _unread(on: Dependence, shown: Shown) -> str:
+def _unread(on: Dependence, shown: TestCounts) -> str:
     """A file of which nobody shows no tests, although these depend on the candidate."""
     unread = {name.partition("::")[0] for name in shown.unread}
     if unread & on.files:

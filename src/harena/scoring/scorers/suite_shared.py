@@ -12,10 +12,10 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
 from harena.scoring.codec import MalformedError
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.words import BESIDE, EQUAL, NO_PYTEST, TAKES, TOOK
-from harena.scoring.scorers.asked_places import Asked
+from harena.scoring.guest.suite_protocol import BESIDE, EQUAL, NO_PYTEST, TAKES, TOOK
 from harena.scoring.scorers.long_suites import takes_long
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
+from harena.scoring.scorers.skip_conditions import SkipCondition
 from harena.scoring.scorers.suite_apart import Attempt, Report, parsed_report
 from harena.scoring.scorers.suite_settings import python_paths
 from harena.scoring.scorers.trusted_suite import (
@@ -68,9 +68,9 @@ async def score_beside(
     contract: CommandContract,
     isolate: bool,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
-    skips: Mapping[str, Asked | None] = NO_SKIPS,
+    skips: Mapping[str, SkipCondition | None] = NO_SKIPS,
 ) -> Attempt:
-    """One suite, one candidate, one sandbox. `may_catch`: see `guest_caught`; `skips`: see `guest_suite`."""
+    """One suite, one candidate, one sandbox. `may_catch`: see `guest_caught_assertions`; `skips`: see `guest_suite`."""
     theirs = await taking_part(bench, contract)
     ran = await _run(bench, contract, theirs, isolate, may_catch, skips)
     if ran.result.outcome is ExecOutcome.TIMEOUT and bench.timeout_seconds <= bench.again().timeout_seconds:
@@ -152,7 +152,7 @@ async def _run(
     theirs: dict[str, str],
     isolate: bool,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
-    skips: Mapping[str, Asked | None] = NO_SKIPS,
+    skips: Mapping[str, SkipCondition | None] = NO_SKIPS,
     *,
     notes_uses: bool = False,
 ) -> _Ran:

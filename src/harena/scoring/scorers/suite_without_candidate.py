@@ -1,8 +1,8 @@
 """What a trusted suite does without any candidate, and what it skips only because of one.
 
-A suite that does not pass may be broken for everybody, and a test that is skipped may be skipped for everybody.
-Neither is believed of a run with a candidate: the same suite is run once with nobody in its place (`guest_nobody`), and
-what that shows is remembered for all candidates.
+A suite that does not pass may be broken for everybody, and a test that is skipped may be skipped for everybody. Neither
+is believed of a run with a candidate: the same suite is run once with nobody in its place (`guest_absent_candidate`),
+and what that shows is remembered for all candidates.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Any, TypeVar
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring.contracts.contract import CommandContract, HarborContract
 from harena.scoring.digests import digest_of
-from harena.scoring.guest.absent import AS_IT_IS, DENYING, GRANTING, GRANTING_MORE
-from harena.scoring.guest.words import COMPARES_NOTHING, NO_PYTEST, NOWHERE
+from harena.scoring.guest.missing_modules import AS_IT_IS, DENYING, GRANTING, GRANTING_MORE
+from harena.scoring.guest.suite_protocol import COMPARES_NOTHING, NO_PYTEST, NOWHERE
 from harena.scoring.scorers.program import WORKSPACE, Bench, put_files
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.scorers.suite_apart import NOTHING_TOLD, Report, parsed_report
 from harena.scoring.scorers.suite_settings import python_paths
-from harena.scoring.scorers.suite_stances import settled_skips
+from harena.scoring.scorers.suite_skips import settled_skips
 from harena.scoring.scorers.time_limits import wall_limit
 from harena.scoring.scorers.trusted_names import steers
 from harena.scoring.scorers.trusted_suite import (
@@ -57,7 +57,7 @@ class Nobody:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TestCounts:
     """How often each test function is there with nobody as the candidate, run or excused."""
 
     granted: Mapping[str, int]
@@ -79,7 +79,7 @@ class Norm:
     is_of_gold: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
     """how often the gold solution has each test function"""
-    shown: Shown | None = None
+    shown: TestCounts | None = None
     hollow: Mapping[str, int] = field(default_factory=dict)
     """how often the gold solution's tests compared nothing, by place"""
     judged: frozenset[str] = frozenset()
@@ -173,7 +173,7 @@ async def norm_of_nobody(
 ) -> Norm:
     """What may be skipped whoever the candidate is: what is skipped where everything that it could bring is there, and
     is not run where only what must be there is, nor (`skips`: the candidate's run skips something) where answers are
-    mixed, see `suite_stances`. `sees_files`: the suite may look at the candidate's files. `counts`: which tests there
+    mixed, see `suite_skips`. `sees_files`: the suite may look at the candidate's files. `counts`: which tests there
     are depends on the candidate."""
     theirs = tuple(sorted(await taking_part(bench, contract)))
     trusted = {**bench.scenario.files, **contract.files}
@@ -207,7 +207,7 @@ async def norm_of_nobody(
             return norm
         more = (await _run_without(bench, contract, anything, GRANTING_MORE, files)).told
         unread = tuple({*granted.unread, *more.unread, *denied.unread})
-        shown = Shown(granted.counts, more.counts, denied.counts, granted.read, unread)
+        shown = TestCounts(granted.counts, more.counts, denied.counts, granted.read, unread)
         return replace(norm, shown=shown)
 
     norm = await _norms.get(await suite_key(bench, contract, "norm", files, counts, theirs), found)

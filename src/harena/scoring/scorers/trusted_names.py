@@ -27,10 +27,10 @@ from weakref import WeakKeyDictionary
 
 from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest
+from harena.scoring.bounded_cache import BoundedCache
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.parts import folders_of
 from harena.scoring.digests import digest_of
-from harena.scoring.kept import Kept
 from harena.scoring.python_source import syntax_tree
 from harena.scoring.scorers.program import WORKSPACE, Bench
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
@@ -81,7 +81,7 @@ ANY_TOOL = Reader(_STEERING_NAMES, _STEERING_MODULES, ALWAYS_TAKEN, hidden=True)
 """a trusted command, and a suite that starts programs"""
 RUNS_PYTEST = Reader(frozenset(), _STEERING_MODULES, sys.stdlib_module_names | _OF_PYTEST)
 """it reads no settings (`-c /dev/null`); the library's own imports find nothing of the candidate's, see
-`guest_trusted_first`"""
+`guest_module_precedence`"""
 RUNS_PYTHON = Reader(frozenset(), _STEERING_MODULES - {"conftest"}, sys.stdlib_module_names)
 """unittest, and code of tests alone"""
 NOBODY = Reader(frozenset(), frozenset(), sys.stdlib_module_names, compiled=False)
@@ -142,7 +142,7 @@ except Exception:
     pass
 sys.stdout.write("\\n" + json.dumps([sorted(loaded), sorted(said - loaded)]))
 """
-_known: WeakKeyDictionary[Any, Kept[tuple[frozenset[str], frozenset[str]]]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Any, BoundedCache[tuple[frozenset[str], frozenset[str]]]] = WeakKeyDictionary()
 _MOST_KNOWN = 256
 
 
@@ -293,9 +293,9 @@ async def taken_names(bench: Bench, contract: CommandContract, trusted: Mapping[
     if not asked:
         return required
     try:
-        known = _known.setdefault(bench.source, Kept(_MOST_KNOWN))
+        known = _known.setdefault(bench.source, BoundedCache(_MOST_KNOWN))
     except TypeError:  # a source that cannot be weakly referred to
-        known = Kept(_MOST_KNOWN)
+        known = BoundedCache(_MOST_KNOWN)
     key = (bench.base_spec.image, str(bench.base_spec.blueprint), *asked)
     if (found := known.get(key)) is None:
         found = await _loaded(bench, asked)
@@ -306,8 +306,8 @@ async def taken_names(bench: Bench, contract: CommandContract, trusted: Mapping[
 
 async def _loaded(bench: Bench, names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
     """What is there and is loaded with these modules, or looked for by their code; and what statements of theirs import
-    in vain, for which no candidate's is found where it is beside a suite (`guest_trusted_first`). Those of these names
-    that are not in the image may be the candidate's. Raises PlatformError."""
+    in vain, for which no candidate's is found where it is beside a suite (`guest_module_precedence`). Those of these
+    names that are not in the image may be the candidate's. Raises PlatformError."""
     for how in ("load", "find"):  # a module may end the process that loads it
         async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
             request = ExecRequest(argv=("python", "-c", _ASK, how, *names), cwd="/", timeout_seconds=_ASK_SECONDS)
@@ -320,7 +320,7 @@ async def _loaded(bench: Bench, names: tuple[str, ...]) -> tuple[frozenset[str],
 
 
 _MOST_REMEMBERED = 64
-_remembered = Kept[tuple[frozenset[str], frozenset[str]]](_MOST_REMEMBERED)
+_remembered = BoundedCache[tuple[frozenset[str], frozenset[str]]](_MOST_REMEMBERED)
 
 
 def _imported(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[frozenset[str], frozenset[str]]:

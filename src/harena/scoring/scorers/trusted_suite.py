@@ -13,17 +13,17 @@ from typing import Any
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.parts import folders_of
-from harena.scoring.guest.absent import AS_IT_IS
+from harena.scoring.guest.missing_modules import AS_IT_IS
 from harena.scoring.guest.module_names import module_name
 from harena.scoring.guest_sources import guest_argv, guest_program, modules_of
 from harena.scoring.name_patterns import NamePatterns
 from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
 from harena.scoring.scenario import Candidate
-from harena.scoring.scorers.asked_places import Asked
 from harena.scoring.scorers.languages import NOTHING_BY_ENDING
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.scorers.shadowing import taking_no_part
+from harena.scoring.scorers.skip_conditions import SkipCondition
 from harena.scoring.scorers.suite_settings import python_paths
 from harena.scoring.scorers.trusted_names import (
     ALWAYS_TAKEN,
@@ -42,7 +42,7 @@ from harena.scoring.verdict import one_line
 
 REQUIRES_SECONDS = 60.0
 NOTHING_CAUGHT: Mapping[str, int] = {}
-NO_SKIPS: Mapping[str, Asked | None] = {}
+NO_SKIPS: Mapping[str, SkipCondition | None] = {}
 """no assertion that has failed may be caught by the candidate"""
 LIST_IT = "if the image should have it, list it in the contract's `requires` and in the blueprint's packages"
 """what the author of a contract is told whose tests import a module that is not there"""
@@ -188,7 +188,7 @@ def trusted_paths(contract: CommandContract, files: Mapping[str, str]) -> list[s
 def candidate_program() -> str:
     """In which the candidate's modules live, where they are in another process than a suite. What it imports itself is
     never the candidate's."""
-    return _WITHOUT_ITS_FOLDER + guest_program(modules_of("home"), "serve")
+    return _WITHOUT_ITS_FOLDER + guest_program(modules_of("candidate_process"), "serve")
 
 
 def without_its_folder(argv: tuple[str, ...]) -> tuple[str, ...]:
@@ -200,7 +200,11 @@ def without_its_folder(argv: tuple[str, ...]) -> tuple[str, ...]:
 def candidate_argv(on_both_sides: Sequence[str], open_files: int) -> tuple[str, ...]:
     """The command line of `candidate_program`, where nobody else is in its sandbox; with the names of the modules that
     are on both sides, and its limit of descriptors."""
-    return (*without_its_folder(guest_argv(modules_of("home"), "serve")), ",".join(on_both_sides), str(open_files))
+    return (
+        *without_its_folder(guest_argv(modules_of("candidate_process"), "serve")),
+        ",".join(on_both_sides),
+        str(open_files),
+    )
 
 
 def suite_argv(
@@ -212,18 +216,18 @@ def suite_argv(
     stance: str = AS_IT_IS,
     answers: Mapping[str, bool] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
-    skips: Mapping[str, Asked | None] = NO_SKIPS,
+    skips: Mapping[str, SkipCondition | None] = NO_SKIPS,
     *,
     searched: Sequence[str] = (),
     stops_clocks: bool = False,
     notes_uses: bool = False,
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`, also for `skips`, and `python_paths` for
-    `searched`, `guest_absent` for the stance of
-    nobody, `guest_nobody` for its `answers`, `guest_caught` for what `may_catch` allows, `guest_clocks` for
-    `stops_clocks`, and `guest_equals` for `notes_uses`."""
+    `searched`, `guest_missing_modules` for the stance of nobody, `guest_absent_candidate` for its `answers`,
+    `guest_caught_assertions` for what `may_catch` allows, `guest_clocks` for `stops_clocks`, and
+    `guest_universal_equality` for `notes_uses`."""
     runner = "unittest" if contract.unittest else "pytest"
-    modules = modules_of("asserted", runner)  # `asserted` is imported by the test module that asserts become
+    modules = modules_of("asserts_apart", runner)  # `asserted` is imported by the test module that asserts become
     program = without_its_folder(guest_argv(modules, "main"))
     caught = None if may_catch is None else dict(may_catch)
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
@@ -236,7 +240,7 @@ def suite_argv(
     return (*program, given, *options, *contract.suite)
 
 
-def _as_told(skips: Mapping[str, Asked | None]) -> dict[str, Any]:
+def _as_told(skips: Mapping[str, SkipCondition | None]) -> dict[str, Any]:
     """What the runner is told of skips; what many places ask for stands there once."""
     conditions: list[dict[str, Any]] = []
     places: dict[str, int | None] = {}

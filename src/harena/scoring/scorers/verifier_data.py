@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import PurePosixPath
 
-from harena.scoring.scorers.verifier_ground import changes_folder_to, shell_values, words_resolved
+from harena.scoring.scorers.verifier_leftovers import changes_folder_to, shell_values, words_resolved
 
 _PIECES = re.compile(r"[;&|\n(){}`]+")
 _WORD = re.compile(r"[^\s\"']+")

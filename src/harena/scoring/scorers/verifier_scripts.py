@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from harena.core.ports import FileWatch, SandboxPort, WatchesFiles
 from harena.scoring.contracts.harbor import TEST_SCRIPT
 from harena.scoring.scorers.verifier_data import given_files
-from harena.scoring.scorers.verifier_ground import copied_paths, written_paths
+from harena.scoring.scorers.verifier_leftovers import copied_paths, written_paths
 from harena.scoring.scorers.watched_files import content_of, folders_above
 
 _MOST_BYTES = 4 * 1024 * 1024

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from harena.scoring.contracts.patterns import compiled
-from harena.scoring.scorers.given_word import SHELLS, words_in_sight
+from harena.scoring.scorers.leaked_proofs import SHELLS, words_in_sight
 from harena.scoring.scorers.shell_code import line_number, simple_commands
-from harena.scoring.scorers.words_of_candidates import lines_that_take_words
+from harena.scoring.scorers.shell_words import lines_that_take_words
 
 _WRITES = re.compile(r"(?<![<>&\d])[12]?>\|?[ \t]*[\"']?((?![&/]dev/)[\w./-]+)")
 _ASKS = re.compile(
@@ -78,7 +78,7 @@ def _shell_texts(command: Sequence[str], files: Mapping[str, str]) -> Iterator[t
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _CreatedFile:
     line: int
     before_candidate: bool
     named: re.Pattern[str]
@@ -89,7 +89,7 @@ def _prepared(place: str, parts: Sequence[_Part], candidate: Collection[str]) ->
     """Lines whose answer the candidate can prepare."""
     names = "|".join(re.escape(name) for path in candidate for name in {path, PurePosixPath(path).stem})
     runs = compiled(rf"(?<![\w.-])(?:{names})(?![\w-])")
-    made: dict[str, _Made] = {}
+    made: dict[str, _CreatedFile] = {}
     has_run = False
     for _, line, part in parts:
         has_run = has_run or runs.search(part) is not None
@@ -110,4 +110,4 @@ def _prepared(place: str, parts: Sequence[_Part], candidate: Collection[str]) ->
         for found in _WRITES.finditer(part):
             if found[1] not in made and len(made) < _MOST_MADE:
                 named = re.compile(rf"(?<![\w.>/-]){re.escape(found[1])}(?![\w.-])")
-                made[found[1]] = _Made(line, not has_run, named)
+                made[found[1]] = _CreatedFile(line, not has_run, named)

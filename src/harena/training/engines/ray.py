@@ -23,7 +23,7 @@ from harena.core.records.training_plans import LossSpec
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalTrainer
 from harena.training.engines.policy_folder import trained_weights
-from harena.training.engines.shared_gradients import Part, add_gradients, together
+from harena.training.engines.shared_gradients import GradientPart, add_gradients, together
 from harena.training.loop.batch import TrainingBatch
 from harena.training.ports import LossReport
 from harena.training.rollouts.rollout import Policy, RolloutRequest
@@ -72,7 +72,7 @@ class RayEngine(LocalTrainer):
         try:
             reports = [await super().forward_backward(own, loss)]
             for future in asked:  # in order: sums of floats depend on it
-                part: Part = await future
+                part: GradientPart = await future
                 await self._on_thread(partial(add_gradients, self._model, part.gradients))
                 reports.append(part.report)
         except BaseException:  # raised again: what has arrived of this step's gradient is no part of the next
@@ -83,8 +83,8 @@ class RayEngine(LocalTrainer):
             raise
         return together(reports)
 
-    async def _part(self, worker: Worker, batch: TrainingBatch, loss: LossSpec | None) -> Part:
-        part: Part
+    async def _part(self, worker: Worker, batch: TrainingBatch, loss: LossSpec | None) -> GradientPart:
+        part: GradientPart
         try:
             part = await self._workers.ask(worker, "gradients", batch, loss, self._version)
         except WorkerLostError:
@@ -126,7 +126,7 @@ class RayEngine(LocalTrainer):
 
 
 @dataclass(eq=False, slots=True)
-class _Asked:
+class _PendingRollout:
     """One rollout that somebody waits for."""
 
     request: RolloutRequest
@@ -136,7 +136,7 @@ class _Asked:
 
 
 @dataclass(slots=True)
-class _Told:
+class _WorkerReport:
     """What one worker said of all that it made."""
 
     made: int = 0
@@ -156,9 +156,9 @@ class RayRollouts:
         self.repeated = 0
         """rollouts that were begun anew because their worker was lost"""
         self._workers = workers
-        self._waiting: dict[tuple[Sampling, bool], list[_Asked]] = defaultdict(list)
+        self._waiting: dict[tuple[Sampling, bool], list[_PendingRollout]] = defaultdict(list)
         self._sending: set[asyncio.Task[None]] = set()
-        self._told: dict[int, _Told] = {}
+        self._told: dict[int, _WorkerReport] = {}
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
         """Have each worker prepare for these rows, and check them. Raises ValidationError."""
@@ -166,7 +166,7 @@ class RayRollouts:
 
     async def rollout(self, request: RolloutRequest, policy: Policy) -> Trajectory:
         """Have a worker make this rollout. Cancelling it ends it there."""
-        asked = _Asked(request, asyncio.get_running_loop().create_future())
+        asked = _PendingRollout(request, asyncio.get_running_loop().create_future())
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._send)
         self._waiting[policy.sampling, policy.lockstep].append(asked)
@@ -214,7 +214,7 @@ class RayRollouts:
                 self._sending.add(task)
                 task.add_done_callback(self._sending.discard)
 
-    async def _make(self, asked: list[_Asked], sampling: Sampling, lockstep: bool) -> None:
+    async def _make(self, asked: list[_PendingRollout], sampling: Sampling, lockstep: bool) -> None:
         try:
             while asked := [entry for entry in asked if not entry.future.done()]:
                 try:
@@ -228,14 +228,16 @@ class RayRollouts:
                 if not entry.future.done():
                     entry.future.set_exception(error)
 
-    async def _make_on(self, worker: Worker, asked: Sequence[_Asked], sampling: Sampling, lockstep: bool) -> None:
+    async def _make_on(
+        self, worker: Worker, asked: Sequence[_PendingRollout], sampling: Sampling, lockstep: bool
+    ) -> None:
         batch = secrets.token_hex(8)
         for place, entry in enumerate(asked):
             entry.at = (worker, batch, place)
         requests = [entry.request for entry in asked]
         answers = self._workers.answers(worker, "rollouts", batch, requests, sampling, lockstep, count=len(asked))
         async for made in answers:
-            self._told[id(worker)] = _Told(made.made, made.metrics)
+            self._told[id(worker)] = _WorkerReport(made.made, made.metrics)
             future = asked[made.place].future
             if not future.done():
                 future.set_result(made.trajectory)

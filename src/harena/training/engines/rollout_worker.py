@@ -19,7 +19,7 @@ from harena.core.records.training_plans import LossSpec
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
 from harena.training.engines.published_sampler import PublishedSampler
-from harena.training.engines.shared_gradients import GradientTrainer, Part
+from harena.training.engines.shared_gradients import GradientPart, GradientTrainer
 from harena.training.engines.tokenizer import LocalTokenizer
 from harena.training.environments.tasks import Task
 from harena.training.loop.batch import TrainingBatch
@@ -58,7 +58,7 @@ class RolloutWork:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class FinishedRollout:
     """One rollout that has ended."""
 
     place: int
@@ -120,7 +120,7 @@ class RolloutWorker:
             await self._trainer.take(weights, version)
         return await _refusing(asyncio.to_thread(self._sampler.publish, weights, version))
 
-    async def gradients(self, batch: TrainingBatch, loss: LossSpec | None, version: int) -> Part | Refused:
+    async def gradients(self, batch: TrainingBatch, loss: LossSpec | None, version: int) -> GradientPart | Refused:
         """Compute the gradient of some of a step's rows, for the weights of this version."""
         if self._trainer is None:
             return Refused(PlatformError("a worker that computes no gradients was asked for one", step="learner"))
@@ -128,7 +128,7 @@ class RolloutWorker:
 
     async def rollouts(
         self, batch: str, requests: Sequence[RolloutRequest], sampling: Sampling, lockstep: bool
-    ) -> AsyncIterator[Made | Refused]:
+    ) -> AsyncIterator[FinishedRollout | Refused]:
         """Make these rollouts, which begin together; each is given when it has ended. Those that are aborted are not
         given."""
         policy = self._policies.get((sampling, lockstep))
@@ -208,11 +208,13 @@ class RolloutWorker:
         )
 
 
-def _result(task: asyncio.Task[Trajectory], place: int, metrics: Mapping[str, float], made: int) -> Made | Refused:
+def _result(
+    task: asyncio.Task[Trajectory], place: int, metrics: Mapping[str, float], made: int
+) -> FinishedRollout | Refused:
     error = task.exception()
     if isinstance(error, HarenaError):
         return Refused(error)
-    return Made(place, task.result(), dict(metrics), made)
+    return FinishedRollout(place, task.result(), dict(metrics), made)
 
 
 async def _refusing(work: Awaitable[Answer]) -> Answer | Refused:

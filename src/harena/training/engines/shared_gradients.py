@@ -24,7 +24,7 @@ from harena.training.rollouts.trajectory import Sampled, SampleRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GradientPart:
     """What some of a step's rows give."""
 
     gradients: bytes
@@ -60,13 +60,13 @@ class GradientTrainer(LocalTrainer):
         await self._on_thread(write)
         self._version = version
 
-    async def part(self, batch: TrainingBatch, loss: LossSpec | None, version: int) -> Part:
+    async def part(self, batch: TrainingBatch, loss: LossSpec | None, version: int) -> GradientPart:
         """The gradient of these rows. Raises TrainingError, PlatformError where the weights are of another version."""
         if version != self._version:
             said = f"a gradient for version {version} was asked of a learner that has version {self._version}"
             raise PlatformError(said, step="learner")
         report = await self.forward_backward(batch, loss)
-        return Part(await self._on_thread(self._taken), report)
+        return GradientPart(await self._on_thread(self._taken), report)
 
     def _taken(self) -> bytes:
         named = ((name, parameter.grad) for name, parameter in self._model.named_parameters())

@@ -24,7 +24,7 @@ from harena.scoring.formats.answers import (
 )
 from harena.scoring.formats.asked_names import asked_names
 from harena.scoring.scorers.harbor import EnvironmentFailedError
-from harena.scoring.scorers.judged_place import Judged, JudgedPlace, LeftError, judged_place
+from harena.scoring.scorers.script_verifier import Judged, JudgedPlace, LeftError, judged_place
 from harena.scoring.slices import aside
 from harena.sdk.portal import current_portal
 from harena.training.data.prompts import PromptRow

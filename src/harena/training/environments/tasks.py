@@ -33,7 +33,7 @@ reaches the policy where a prompt says `{{instruction}}`. How a task is verified
 Scripts run in the sandbox that the policy has worked in, after every process that it started was ended; with
 `keep_processes: true` they go on beside `script` and `env_script`, for tasks that ask for a server. They are put there
 only then, so the policy never sees them; but what it left is what they run in. It is put in order before, as for
-the verifier of a Harbor task (`harena.scoring.scorers.judged_place`). Where that is not enough, let `scoring` judge
+the verifier of a Harbor task (`harena.scoring.scorers.script_verifier`). Where that is not enough, let `scoring` judge
 files in fresh sandboxes.
 """
 
