@@ -139,3 +139,26 @@ async def test_nobody_has_a_valid_nothing_for_what_a_library_is_told_otherwise(n
     assert (wrong.score, str(wrong.validity)) == (0.0, "valid"), wrong.detail
     with_gold = await scored(CANDIDATE, suite, kind, by_this_interpreter=True, gold={"solution.py": CANDIDATE})
     assert (with_gold.score, with_gold.trust) == (1.0, Trust.SHARED), with_gold.detail
+
+
+
+ENDS = """
+import os, sys, unittest
+from solution import doubled
+class T(unittest.TestCase):
+    def test_it(self):
+        if "harena.scoring.guest.proxy" in sys.modules:
+            os._exit(3)  # as a library may do that meets what it does not know
+        assert doubled(3) == 6
+"""
+
+
+@pytest.mark.parametrize("kind", ["pytest", "unittest"])
+async def test_a_runner_that_ends_without_a_report_fails_nobody(kind: str) -> None:
+    """No test has failed: it may have ended for what stands in for the candidate. Who passes in the suite's own process
+    has no score and the reason; who is wrong there, too, has 0."""
+    right = await scored(CANDIDATE, ENDS, kind, by_this_interpreter=True)
+    assert right.score is None, right.detail
+    assert "exit code 3 before its report" in right.detail
+    wrong = await scored(WRONG, ENDS, kind, by_this_interpreter=True)
+    assert (wrong.score, str(wrong.validity)) == (0.0, "valid"), wrong.detail

@@ -313,7 +313,9 @@ async def score_apart(
             told=report if report.broken else NOTHING_TOLD,
         )
     detail = report.first or f"exit code {found.suite.returncode}: {_last_line(found.suite)}"
-    return Attempt(failed(Reason.SCORER_REJECTED, detail, observation=observation), report.unserved, report)
+    if found.heard.report is None:  # it was no test that failed, and the reason may be what stands in for the candidate
+        unserved = unserved or f"its process ended with exit code {found.suite.returncode} before its report"
+    return Attempt(failed(Reason.SCORER_REJECTED, detail, observation=observation), unserved, report)
 
 
 async def _broken_suite(bench: Bench, contract: CommandContract, found: _Outcome, observation: str) -> Verdict:
