@@ -140,13 +140,16 @@ async def test_jobs_use_what_was_published(clients: dict[str, HttpOperations]) -
     own = await a.plan_training_job(_sft(dataset_ref={"name": "sums", "version": "1"}))
     assert own.resolved[1].organization is None
     waiting = await b.create_training_job({**_sft(dataset_ref={"name": "sums", "version": "1"}), "tags": ["held"]})
-    for change in (a.delete_object, a.withdraw_object):
-        with pytest.raises(ValidationError, match="1 training jobs of other workspaces") as used:
-            await change("dataset", "sums@1")
-        assert used.value.reason == IN_USE
-        assert waiting.id not in str(used.value)
+    with pytest.raises(ValidationError, match="1 training jobs of other workspaces") as used:
+        await a.withdraw_object("dataset", "sums@1")
+    assert used.value.reason == IN_USE
+    assert waiting.id not in str(used.value)
     await b.cancel_training_job(waiting.id)
     await b.wait_training_job(waiting.id)
+    # a key that may write and not publish takes nothing from others
+    with pytest.raises(ValidationError, match="published to the organisation acme: withdraw it first"):
+        await a.delete_object("dataset", "sums@1")
+    await a.withdraw_object("dataset", "sums@1")
     await a.delete_object("dataset", "sums@1")
     with pytest.raises(NotFoundError, match="deleted since"):
         await b.retry_training_job(waiting.id)
@@ -301,10 +304,12 @@ async def test_a_move_takes_nothing_from_jobs(here: World, clients: dict[str, Ht
     waiting = await b.create_training_job(_sft(dataset_ref={"name": "sums", "version": "1"}) | {"tags": ["held"]})
     workspaces = await _workspaces(here)
     await workspaces.set_organization("a", "umbrella")
-    for change in (a.publish_object, a.withdraw_object, a.delete_object):
+    for change in (a.publish_object, a.withdraw_object):
         with pytest.raises(ValidationError, match="1 training jobs of other workspaces") as used:
             await change("dataset", "sums@1")
         assert used.value.reason == IN_USE
+    with pytest.raises(ValidationError, match="withdraw it first"):
+        await a.delete_object("dataset", "sums@1")
     await b.cancel_training_job(waiting.id)
     await b.wait_training_job(waiting.id)
     await workspaces.set_organization("b", "elsewhere")

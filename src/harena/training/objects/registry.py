@@ -152,12 +152,19 @@ class Registry:
 
     async def delete(self, workspace: str, kind: ObjectKind, ref: str) -> None:
         """Remove one version, and its files where no other version has the same content. Raises NotFoundError, and
-        ValidationError where a training job that has not ended uses it."""
+        ValidationError where a training job that has not ended uses it, and for one that the organisation sees: whoever
+        may write may not take it from others."""
         name, version = _one_version(ref)
         store = await self._store()
         row = await store.find(workspace, checked_kind(kind), name, version)
         if row is None:
             raise _missing(kind, ref)
+        if row.organization is not None:
+            raise ValidationError(
+                f"{kind} {ref} is published to the organisation {row.organization}: withdraw it first, with a key that "
+                "has the scope `publish`",
+                reason=IN_USE,
+            )
         if users := await store.remove(workspace, kind, name, version):
             raise _used(kind, ref, users)
         await self._drop_tree(store, row.digest)
