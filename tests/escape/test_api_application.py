@@ -148,7 +148,7 @@ async def test_requests_of_a_fuzzer_leave_nothing_in_the_application(here: World
     the first tenth; the same messages on every run."""
     keys = here.state.access
     assert isinstance(keys, Keys)
-    token, _ = await keys.create(name="k", workspace="hostile", scopes=["admin"])
+    token, _ = await keys.create(name="k", workspace="hostile", scopes=["admin", "publish"])
     caller = ApplicationCaller(create_app(here.state), token)
     mine = await _made(here, token)
     answered = await _batch(caller, 0, MESSAGES // 10, mine)
