@@ -78,7 +78,7 @@ class Served:
         state = self.world.state
         handle = await state.operations.get_sandbox(sandbox_id)
         running = await handle.port.exec(ExecRequest(argv=("cat",), stdin_stream=True))
-        state.note_exec("default", sandbox_id, "ex_fresh", running)
+        state.note_exec("default", sandbox_id, "ex_fresh", running, ["cat"])
         return "ex_fresh"
 
     def ask(self, method: str, path: str, *, body: Any = None, **parts: Any) -> requests.Response:
