@@ -116,7 +116,7 @@ def test_a_server_has_loaded_all_scorers_before_there_are_requests() -> None:
         "load_for_server()\n"
         "import harena.scoring.scorers as room\n"
         "names = {f'{room.__name__}.{path.stem}' for path in Path(room.__file__).parent.glob('[!_]*.py')}\n"
-        "names -= {f'{room.__name__}.{name}' for name in ('weak_lines', 'words_of_candidates')}  # of calibrations\n"
+        "names -= {f'{room.__name__}.{name}' for name in ('weak_lines', 'shell_words')}  # of calibrations\n"
         "sys.exit(' '.join(sorted(names - sys.modules.keys())) or 0)"
     )
     ends_well(code)

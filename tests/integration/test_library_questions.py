@@ -141,7 +141,6 @@ async def test_nobody_has_a_valid_nothing_for_what_a_library_is_told_otherwise(n
     assert (with_gold.score, with_gold.trust) == (1.0, Trust.SHARED), with_gold.detail
 
 
-
 ENDS = """
 import os, sys, unittest
 from solution import doubled

@@ -227,7 +227,7 @@ def suite_argv(
     `guest_caught_assertions` for what `may_catch` allows, `guest_clocks` for `stops_clocks`, and
     `guest_universal_equality` for `notes_uses`."""
     runner = "unittest" if contract.unittest else "pytest"
-    modules = modules_of("asserts_apart", runner)  # `asserted` is imported by the test module that asserts become
+    modules = modules_of("asserts_apart", runner)  # `asserts_apart` is imported by the test module that asserts become
     program = without_its_folder(guest_argv(modules, "main"))
     caught = None if may_catch is None else dict(may_catch)
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
