@@ -91,7 +91,7 @@ def test_raw():
     raw, memory, place = Raw(b"abcdefgh"), bytearray(10), 0
     while count := raw.readinto(memoryview(memory)[place:]): place += count
     assert memory[:place] == b"abcdefgh"
-def test_bounded_cache():
+def test_kept():
     memory = bytearray(b"abcdef")
     cursor = Cursor(memoryview(memory)[1:])
     cursor.put(65)

@@ -260,6 +260,8 @@ class Home(Border):
         self._waiting: list[None] = []
         """one for each thread that waits for such a question, also while another thread talks"""
         self._is_talking = 0
+        self._serving = -1
+        """the thread that answers what the suite asks by itself"""
         """messages that are being made or read"""
         self.has_input = False
         self._input_replaced = False
@@ -275,6 +277,7 @@ class Home(Border):
 
     def serve(self) -> None:
         """Answer questions until there are none."""
+        self._serving = threading.get_ident()
         while True:
             body = read_frame(self._requests)
             if body is None:
@@ -386,7 +389,9 @@ class Home(Border):
         self._waiting.append(None)
         with self._turn:  # one thread talks at a time, and only while the suite waits for an answer
             try:
-                if self._is_talking and not self._open:  # a finalizer, while this thread itself reads a question
+                # a finalizer, while this thread itself reads a question, says an answer or waits for a question: nobody
+                # else would open the conversation that it would wait for
+                if not self._open and (self._is_talking or threading.get_ident() == self._serving):
                     raise RuntimeError("the suite answers nobody at this moment")
                 while not self._open:
                     self._turn.wait()

@@ -27,6 +27,8 @@ import contextlib
 import datetime
 import decimal
 import fractions
+import functools
+import gc
 import importlib
 import math
 import pathlib
@@ -51,6 +53,26 @@ _MOST_BASE_BYTES = 1 << 20
 """size of an array of which a part can cross as a part, with which all of it does, and of that part"""
 _MOST_WATCHED = 256
 """functions, the last ones that were given, whose attributes are seen when they get their first one"""
+
+
+_is_collecting, _stop_collecting, _collect_again = gc.isenabled, gc.disable, gc.enable
+
+
+def _without_collection(function: Any) -> Any:
+    """Has the collector wait until a message is made or read. It runs finalizers, one of which may ask the other side
+    (a buffered stream closes the stream below it): a message within a message, of objects that are half told."""
+
+    @functools.wraps(function)
+    def guarded(*given: Any) -> Any:
+        was_collecting = _is_collecting()
+        _stop_collecting()
+        try:
+            return function(*given)
+        finally:
+            if was_collecting:
+                _collect_again()
+
+    return guarded
 
 
 LATE = ("asyncio", "zoneinfo")
@@ -338,6 +360,7 @@ class Border:
 
     # From here to there.
 
+    @_without_collection
     def pack(self, *roots: Any) -> tuple[Any, ...]:
         """(items of the roots, states of what has changed or is new, numbers of what this side holds no more)."""
         items = [self.item(root) for root in roots]
@@ -456,6 +479,7 @@ class Border:
 
     # From there to here.
 
+    @_without_collection
     def unpack(self, items: Any, states: Any, dropped: Any) -> list[Any]:
         """The roots, after what has changed was changed here. Raises GraphError and whatever a malformed graph gives."""  # noqa: E501
         self._check(items, states, dropped)
