@@ -92,7 +92,7 @@ def test_neighbours():
     for numbers in ([], [1], [1, 2, 3]):
         found = listed(numbers, 2)
         assert all(a <= b for a, b in zip(found, found[1:]))
-def test_bounded_cache():
+def test_kept():
     assert dict(zip(listed([1, 2], 1), "ab")) == {1: "a", 2: "b"}
     assert dict(zip(listed([], 1), "ab")) == {}
     assert list(zip(evens([1]), [1, 2])) == []

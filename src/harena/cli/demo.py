@@ -54,8 +54,8 @@ Next:
   harena doctor                     what this machine can do, and what to change
   harena audit problems.jsonl       can the rewards of your data set be cheated?
   harena eval MODEL problems.jsonl  how good is a model at it?
-  harena train rl --model MODEL --dataset problems.jsonl --plan
-                                    what would training on it do? (without --plan: do it)
+  harena train rl --model MODEL --dataset problems.jsonl
+                                    make it better; first with --plan
   harena ui                         jobs, runs and curves in a browser
 """
 

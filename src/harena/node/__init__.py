@@ -74,6 +74,7 @@ def load_embedded() -> None:
     import harena.core.clock
     import harena.core.home
     import harena.core.node_config
+    import harena.core.sandbox_networks
     import harena.egress.link
     import harena.node.gateways
     import harena.node.images
