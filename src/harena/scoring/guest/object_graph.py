@@ -42,7 +42,9 @@ from harena.scoring.guest.driver import UncarriedError, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeVar
+
+    _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
 MOST_PARTS = 4_000_000
@@ -58,7 +60,7 @@ _MOST_WATCHED = 256
 _is_collecting, _stop_collecting, _collect_again = gc.isenabled, gc.disable, gc.enable
 
 
-def _without_collection(function: Any) -> Any:
+def _without_collection(function: _Function) -> _Function:
     """Has the collector wait until a message is made or read. It runs finalizers, one of which may ask the other side
     (a buffered stream closes the stream below it): a message within a message, of objects that are half told."""
 
@@ -72,7 +74,7 @@ def _without_collection(function: Any) -> Any:
             if was_collecting:
                 _collect_again()
 
-    return guarded
+    return guarded  # type: ignore[return-value]
 
 
 LATE = ("asyncio", "zoneinfo")
