@@ -391,7 +391,7 @@ class Home(Border):
             try:
                 # a finalizer, while this thread itself reads a question, says an answer or waits for a question: nobody
                 # else would open the conversation that it would wait for
-                if not self._open and (self._is_talking or threading.get_ident() == self._serving):
+                if not self._open and threading.get_ident() == self._serving:
                     raise RuntimeError("the suite answers nobody at this moment")
                 while not self._open:
                     self._turn.wait()
