@@ -18,19 +18,27 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from pydantic import BaseModel
 
 from harena.jobs.models import JobConfig, JobWebhook
-from harena.training.requests.request import NamedPolicy, RLConfig, SFTConfig, TrainingRequest, VersionRef
+from harena.training.requests.request import (
+    NamedPolicy,
+    RLConfig,
+    SFTConfig,
+    TrainingConfig,
+    TrainingRequest,
+    VersionRef,
+)
 
 PLACE = Path(__file__).parents[1] / "src/harena/sdk/config_types.py"
 MODELS: dict[type[BaseModel], str] = {
     VersionRef: "VersionRef",
     NamedPolicy: "NamedPolicy",
+    TrainingConfig: "TrainingConfig",
     SFTConfig: "SFTConfig",
     RLConfig: "RLConfig",
     TrainingRequest: "TrainingFields",
     JobConfig: "BenchmarkConfig",
     JobWebhook: "BenchmarkWebhook",
 }
-"""model -> the name of its `TypedDict`"""
+"""model -> the name of its `TypedDict`; one that others here extend comes before them"""
 MORE: dict[type[BaseModel], dict[str, str]] = {TrainingRequest: {"config": "SFTConfig | RLConfig"}}
 """fields that a model's own models have"""
 WIDTH = 120
@@ -53,10 +61,14 @@ def written() -> str:
 
 
 def _class(model: type[BaseModel], name: str) -> str:
-    lines = [f"class {name}(TypedDict, total=False):", f'    """{inspect.getdoc(model)}"""', ""]
+    base = next((each for each in model.__mro__[1:] if each in MODELS), None)
+    extends = "TypedDict" if base is None else MODELS[base]
+    lines = [f"class {name}({extends}, total=False):", f'    """{inspect.getdoc(model)}"""', ""]
     hints = get_type_hints(model, include_extras=True)
     texts = dict(_texts(model))
     for field in model.model_fields:
+        if base is not None and field in base.model_fields and field not in vars(model)["__annotations__"]:
+            continue
         lines += _declared(field, type_words(hints[field]))
         if field in texts:
             lines += [f'    """{texts[field]}"""']

@@ -24,8 +24,8 @@ class NamedPolicy(TypedDict, total=False):
     params: dict[str, Any]
 
 
-class SFTConfig(TypedDict, total=False):
-    """An SFT job's."""
+class TrainingConfig(TypedDict, total=False):
+    """What SFT and RL have in common."""
 
     trajectory_dataset_refs: list[VersionRef | str]
     eval_dataset_ref: VersionRef | str | None
@@ -54,6 +54,11 @@ class SFTConfig(TypedDict, total=False):
     """the newest that stay; the best and the last stay anyway"""
     eval_interval: int | None
     """steps"""
+
+
+class SFTConfig(TrainingConfig, total=False):
+    """An SFT job's."""
+
     dataset_ref: VersionRef | str | None
     max_sequence_length: int | None
     """tokens of one row"""
@@ -63,36 +68,9 @@ class SFTConfig(TypedDict, total=False):
     """what becomes of longer rows: they lose their beginning ("left") or end, are left out, or are an error"""
 
 
-class RLConfig(TypedDict, total=False):
+class RLConfig(TrainingConfig, total=False):
     """An RL job's."""
 
-    trajectory_dataset_refs: list[VersionRef | str]
-    eval_dataset_ref: VersionRef | str | None
-    skip_bad_rows: bool | None
-    """rows of data sets that cannot be used are left out, counted and named, in place of refusing the job"""
-    steps: int | None
-    """optimizer steps"""
-    batch_size: int | None
-    """SFT: rows of one micro-step; RL: prompts of one step, each with its group of rollouts"""
-    learning_rate: float | None
-    lora_rank: int | None
-    lora_alpha: int | None
-    """adapters are scaled by lora_alpha / lora_rank"""
-    checkpoint_interval: int | None
-    """steps"""
-    tuning: Literal["lora", "full"] | None
-    lora_target_modules: list[str] | None
-    """last steps of the modules' names, as q_proj"""
-    max_grad_norm: float | None
-    weight_decay: float | None
-    warmup_steps: int | None
-    final_learning_rate: float | None
-    """share of the learning rate at the last step; 1 = constant"""
-    seed: int | None
-    keep_checkpoints: int | None
-    """the newest that stay; the best and the last stay anyway"""
-    eval_interval: int | None
-    """steps"""
     algorithm: Literal["grpo", "ppo", "importance_sampling", "cispo", "gspo"]
     prompt_dataset_ref: VersionRef | str | None
     prompt_split: str | None
