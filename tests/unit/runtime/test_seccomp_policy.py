@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import struct
 
@@ -23,6 +24,7 @@ MOST_STEPS = 24
 _SIGNALFD = {"x86_64": ("signalfd", "signalfd4"), "aarch64": ("signalfd4",)}
 
 
+@functools.cache
 def instructions(machine: str, program: bytes | None = None) -> list[tuple[int, int, int, int]]:
     return list(struct.iter_unpack("<HBBI", seccomp_policy.build(machine) if program is None else program))
 
@@ -505,3 +507,37 @@ def test_more_can_be_refused() -> None:
     """Where nothing counts memory that belongs to no process, it cannot be made."""
     usual = seccomp_policy.build("x86_64")
     assert seccomp_policy.build("x86_64", refused=seccomp_policy.UNACCOUNTED) != usual
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+@pytest.mark.parametrize("is_machine", [False, True])
+@pytest.mark.parametrize("own_roots", [False, True])
+@pytest.mark.parametrize("refused", [frozenset[str](), seccomp_policy.UNACCOUNTED])
+def test_a_template_and_the_rest_refuse_all_that_sandboxes_may_not(
+    machine: str, is_machine: bool, own_roots: bool, refused: frozenset[str]
+) -> None:
+    """The kernel asks both filters and takes the stricter answer, that of the newer one among two numbers of errors."""
+    whole = seccomp_policy.build(machine, refused=refused, is_machine=is_machine)
+    first = seccomp_policy.build_for_templates(machine, own_roots=own_roots, is_machine=is_machine)
+    rest = seccomp_policy.build_behind_templates(machine, refused=refused, own_roots=own_roots, is_machine=is_machine)
+    values = [0, 1, 3, 4, 12, 22, 35, 38, 1024, 1025, 0x5412, 0x5452, 0x8000, 0x10000000, 0x80000000, 1 << 32, -1]
+    tried = [(), *((0,) * place + (value,) for place in range(6) for value in values)]
+    tried += [(1, value, 1, 1) for value in values]
+
+    def both(number: int, arguments: tuple[int, ...], architecture: int | None = None) -> str | int:
+        newer = decide(machine, number, *arguments, program=rest, architecture=architecture)[0]
+        older = decide(machine, number, *arguments, program=first, architecture=architecture)[0]
+        return older if newer == ALLOW else newer
+
+    for number in (*range(470), 9999, 0x40000000, 0x40000010, 0xFFFFFFFF):
+        every = tried if number in _RULES_OF_ARGUMENTS[machine] else tried[:1]
+        for arguments in every:
+            wanted = decide(machine, number, *arguments, program=whole)[0]
+            assert both(number, arguments) == wanted, (number, arguments)
+    assert both(0, (), 0x40000003) == ENOSYS
+    assert len(rest) < len(whole) / 4
+
+
+_RULES_OF_ARGUMENTS = {
+    machine: {table[name] for name in seccomp_policy._special() if name in table} for machine, table in TABLES.items()
+}

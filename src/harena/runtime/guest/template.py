@@ -4,7 +4,8 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
 `python3 -c BOOTSTRAP` with the image's environment, and gets on descriptor 4 the sources of the few modules it needs
 (see guest) and on descriptor 3 its control socket. Messages from the spawner are marshal, to it fixed structs:
 
-    configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...},
+    configure  first message: {"warm": [module...] | None, "filter": BPF (what its own filter lacks of its sandboxes'),
+               "environment": {...},
                "fast_path": bool, "hides_frames": bool, "rehearses": bool, "parks": bool, "own_roots": bool, "ids": int,
                "is_machine": bool, "known": what `warm_source.know` takes}
     fork       number (4 bytes), marshalled settings, with the sandbox's socket and its cgroups' files; answer

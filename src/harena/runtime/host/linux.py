@@ -619,7 +619,11 @@ class LinuxRuntime:
             *((host_trees.NOTHING, hidden, True, False) for hidden in image.hidden),
         ]
         profile = key.profile
-        filter_ = seccomp_filter.current(counts_memory=link.counts_memory, profile=profile)
+        own_roots = bool(image.layers)
+        whole_filter = seccomp_filter.current(counts_memory=link.counts_memory, profile=profile)
+        rest_of_filter = seccomp_filter.behind_templates(
+            counts_memory=link.counts_memory, own_roots=own_roots, profile=profile
+        )
         plan: dict[str, object] = {
             "trees": trees,
             "layers": list(image.layers),
@@ -634,21 +638,21 @@ class LinuxRuntime:
             "listens": key.has_network,
             "imports": imports,
             "warm": warm is not None,
-            "filter": seccomp_filter.for_templates(own_roots=bool(image.layers), profile=profile),
+            "filter": seccomp_filter.for_templates(own_roots=own_roots, profile=profile),
             "is_machine": profile == "machine",
-            "final_filter": filter_,
+            "final_filter": whole_filter,
             "rlimits": [] if link.counts_memory else _WITHOUT_CGROUPS,
             "filter_of_shared_inodes": seccomp_filter.for_shared_inodes(),
         }
         configuration: dict[str, object] = {
             "warm": warm,
-            "filter": filter_,
+            "filter": whole_filter if imports else rest_of_filter,
             "environment": environment,
             "fast_path": uses.machine_code,
             "hides_frames": uses.hidden_frames,
             "rehearses": uses.rehearsals,
             "parks": imports,
-            "own_roots": bool(image.layers),
+            "own_roots": own_roots,
             "is_machine": profile == "machine",
             "known": list(map(astuple, self._known_programs())) if uses.known_programs and warm is not None else [],
         }

@@ -371,20 +371,23 @@ _MACHINE_CALLS = {"x86_64": {"chroot": 161}, "aarch64": {"chroot": 51}}
 """what sandboxes of the profile `machine` may do beside those of `strict`"""
 
 
-def _segments(
+def _rules(
     table: dict[str, int], refused: frozenset[str], special: dict[str, list[Instruction]]
-) -> list[tuple[int, list[Instruction]]]:
-    """(first number, what to do) for consecutive ranges that cover every number from 0."""
+) -> list[list[Instruction]]:
+    """What to do for each number from 0 to the newest of this machine."""
     actions: dict[int, list[Instruction]] = {
         number: special.get(name, [_return(_ALLOW)]) for name, number in table.items() if name not in refused
     }
-    newest = max(table.values())
+    return [actions.get(number, [_return(_ERRNO | _EPERM)]) for number in range(max(table.values()) + 1)]
+
+
+def _ranges(rules: list[list[Instruction]]) -> list[tuple[int, list[Instruction]]]:
+    """(first number, what to do) for consecutive ranges that cover every number from 0."""
     segments: list[tuple[int, list[Instruction]]] = []
-    for number in range(newest + 1):
-        action = actions.get(number, [_return(_ERRNO | _EPERM)])
-        if not segments or segments[-1][1] != action:
-            segments.append((number, action))
-    return [*segments, (newest + 1, [_return(_ERRNO | _ENOSYS)])]
+    for number, rule in enumerate(rules):
+        if not segments or segments[-1][1] != rule:
+            segments.append((number, rule))
+    return [*segments, (len(rules), [_return(_ERRNO | _ENOSYS)])]
 
 
 def _search(segments: list[tuple[int, list[Instruction]]]) -> list[Instruction]:
@@ -405,7 +408,8 @@ def build(machine: str | None = None, *, refused: frozenset[str] = frozenset(), 
     machine = machine or os.uname().machine
     audit, table = _of_machine(machine)
     added = _MACHINE_CALLS[machine] if is_machine else {}
-    return _program(audit, _segments({**table, **added}, refused.union(_HOST_WIDE), _special(is_machine=is_machine)))
+    rules = _rules({**table, **added}, refused.union(_HOST_WIDE), _special(is_machine=is_machine))
+    return _program(audit, _ranges(rules))
 
 
 def build_for_shared_inodes(machine: str | None = None) -> bytes:
@@ -426,13 +430,39 @@ def build_for_templates(machine: str | None = None, *, own_roots: bool = False, 
     namespaces; with `own_roots` the change into another root, too). Not io_uring, netfilter, keyrings, bpf, ptrace,
     pidfd_getfd and all that no sandbox may either. Raises KeyError for an unknown machine."""
     machine = machine or os.uname().machine
-    audit, table = _of_machine(machine)
+    audit, _ = _of_machine(machine)
+    return _program(audit, _ranges(_template_rules(machine, own_roots=own_roots, is_machine=is_machine)))
+
+
+def _template_rules(machine: str, *, own_roots: bool, is_machine: bool) -> list[list[Instruction]]:
+    _, table = _of_machine(machine)
     rules_of_sandboxes = _special(is_machine=is_machine)
     special = {name: rules for name, rules in rules_of_sandboxes.items() if name not in _OF_SANDBOXES}
     special["prctl"] = _prctl(option_policy.PROCESS_OPTIONS_OF_TEMPLATES)
     added = {**_LAUNCH_CALLS[machine], **(_OWN_ROOT_CALLS[machine] if own_roots else {})}
     added |= _MACHINE_CALLS[machine] if is_machine else {}
-    return _program(audit, _segments({**table, **added}, frozenset(_HOST_WIDE), special))
+    return _rules({**table, **added}, frozenset(_HOST_WIDE), special)
+
+
+def build_behind_templates(
+    machine: str | None = None,
+    *,
+    refused: frozenset[str] = frozenset(),
+    own_roots: bool = False,
+    is_machine: bool = False,
+) -> bytes:
+    """The filter that makes `build` of `build_for_templates`, for a fork of a process that is behind the latter.
+    The kernel asks both and takes the stricter answer, so a call with one rule in both is left to the first. It has a
+    sixth of `build`'s instructions, which the kernel would translate and keep once more for each sandbox. Raises
+    KeyError for an unknown machine."""
+    machine = machine or os.uname().machine
+    audit, table = _of_machine(machine)
+    added = _MACHINE_CALLS[machine] if is_machine else {}
+    own_rules = _rules({**table, **added}, refused.union(_HOST_WIDE), _special(is_machine=is_machine))
+    rules_of_template = _template_rules(machine, own_roots=own_roots, is_machine=is_machine)
+    left = [_return(_ALLOW)]
+    rules = [left if own == first else own for own, first in zip(own_rules, rules_of_template, strict=True)]
+    return _program(audit, _ranges(rules))
 
 
 def _of_machine(machine: str) -> tuple[int, dict[str, int]]:
