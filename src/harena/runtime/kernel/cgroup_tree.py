@@ -588,6 +588,8 @@ class Pool:
             return
         used = {group.share for group in self._in_use if group not in self._lingering and group.share is not None}
         wanted = used if len(used) > 1 else set()
+        if wanted == self._bounded:
+            return
         most = most_of_a_share(os.cpu_count() or 1)
         for share in self._bounded ^ wanted:
             with suppress(OSError):  # it is no reason to have no sandbox

@@ -93,6 +93,8 @@ class V1Group(Group):
 
     USUAL_WEIGHT, LIGHT_WEIGHT = "1024", "8"
     WEIGHT_FILE = "cpu.shares"
+    _found_peak_files: tuple[str, ...] = ()
+    """what `_peak_files` has found"""
 
     def kill(self) -> None:
         """Forbid forks first, so that nothing is born while the list is walked."""
@@ -144,11 +146,15 @@ class V1Group(Group):
         for peak in self._peak_files():
             self._files.write(peak, "0")  # by which it becomes what is charged now
 
-    def _peak_files(self) -> list[str]:
-        """Files that hold the most that was charged: memory, and memory and swap together."""
-        directory = self.directories.get("memory")
-        names = ("memory.max_usage_in_bytes", "memory.memsw.max_usage_in_bytes") if directory is not None else ()
-        return [f"{directory}/{name}" for name in names if self._files.exists(f"{directory}/{name}")]
+    def _peak_files(self) -> tuple[str, ...]:
+        """Files that hold the most that was charged: memory, and memory and swap together. Looked for once: each
+        sandbox that ends asks."""
+        if not self._found_peak_files:
+            directory = self.directories.get("memory")
+            names = ("memory.max_usage_in_bytes", "memory.memsw.max_usage_in_bytes") if directory is not None else ()
+            paths = [f"{directory}/{name}" for name in names]
+            self._found_peak_files = tuple(path for path in paths if self._files.exists(path))
+        return self._found_peak_files
 
     def _write_memory(self, new: int | None, old: int | None) -> None:
         directory = self.directories.get("memory")
