@@ -7,7 +7,8 @@ not drawn is in the second part. `make` draws by the commit, so that in time eve
 
 `--short-tables` takes of the second part so many rows of a test function that both parts together have `FEW_ROWS` of
 it, or one in `FEW_SHARE` of a longer table: every function is run, and the other rows with another draw. Rows that bear
-the mark `cheap` are all taken.
+the mark `cheap` are all taken, and those that bear `soak` are left out: they take minutes by their nature, and each
+says where its shorter witness is.
 
 Files whose tests are marked `slow` come first, then those with the most tests: two processes that take a file at a time
 end together only where the last files are short.
@@ -23,16 +24,19 @@ import pytest
 
 ROWS = {"component": 3, "integration": 2, "escape": 2, "battery": 2}
 """By folder of tests/: the most rows that the first part has of one test function. Folders that are not here: all."""
-SHARES = {"component": 3, "integration": 6, "escape": 6, "battery": 2}
+SHARES = {"component": 4, "integration": 10, "escape": 10, "battery": 2}
 """By folder of tests/: the first part has one in so many of its files. Folders that are not here: all."""
-LEFT = {"thorough", "alone"}
+LEFT = {"thorough", "alone", "soak"}
 """Marks of tests that the first part does without."""
-FEW_ROWS = 2
-"""With `--short-tables`, so many rows of a test function are in both parts together, where it has as many."""
-FEW_SHARE = 8
+FEW_ROWS, FEW_ROWS_OF = 2, {"integration": 1}
+"""With `--short-tables`, so many rows of a test function are in both parts together, where it has as many; by folder of
+tests/ where that has another number. A row of `tests/integration` judges programs, which takes about a second."""
+FEW_SHARE = 12
 """With `--short-tables`, one in so many rows of a test function is there, where that is more than `FEW_ROWS`."""
 CHEAP = "cheap"
 """The mark of rows that `--short-tables` leaves in: they take next to no time."""
+SOAK = "soak"
+"""The mark of tests that `--short-tables` leaves out: `make test-all` alone runs them."""
 SLOW_WEIGHT = 20
 """As many ordinary tests take about the time of one that is marked `slow`."""
 FIRST, REST, ALL = "first", "rest", "all"
@@ -56,29 +60,37 @@ def first_part(tests: Sequence[tuple[str, bool]], draw: str) -> set[str]:
             functions[_function(name)].append(name)
     found: set[str] = set()
     for function, rows in functions.items():
-        folder = function.removeprefix("tests/").partition("/")[0]
+        folder = _folder(function)
         if is_drawn(_file(function), SHARES.get(folder, 1), draw):
             found |= drawn(rows, ROWS.get(folder, len(rows)), draw)
     return found
 
 
-def shortened(tests: Iterable[str], first: Iterable[str], cheap: Iterable[str], draw: str) -> set[str]:
+def shortened(
+    tests: Iterable[str], first: Iterable[str], cheap: Iterable[str], draw: str, *, soaks: Iterable[str] = ()
+) -> set[str]:
     """What `--short-tables` leaves of the second part's tests: of each function so many rows, as `draw` decides, that
-    both parts together have a few, at least one where the first part has none; and all rows that are `cheap`."""
+    both parts together have a few, at least one where the first part has none; all rows that are `cheap`, and no
+    `soaks`."""
     functions: dict[str, list[str]] = defaultdict(list)
     whole = set(cheap)
-    for name in tests:
+    for name in set(tests) - set(soaks):
         functions[_function(name)].append(name)
     before = Counter(map(_function, first))
     found = whole & {row for rows in functions.values() for row in rows}
     for function, rows in functions.items():
-        found |= drawn(rows, max(0, few_of(len(rows) + before[function]) - before[function]), draw)
+        few = few_of(len(rows) + before[function], _folder(function))
+        found |= drawn(rows, max(0, few - before[function]), draw)
     return found
 
 
-def few_of(rows: int) -> int:
-    """How many of so many rows of a test function `--short-tables` takes."""
-    return min(rows, max(FEW_ROWS, -(-rows // FEW_SHARE)))
+def few_of(rows: int, folder: str) -> int:
+    """How many of so many rows of a test function in a folder of tests/ `--short-tables` takes."""
+    return min(rows, max(FEW_ROWS_OF.get(folder, FEW_ROWS), -(-rows // FEW_SHARE)))
+
+
+def _folder(name: str) -> str:
+    return name.removeprefix("tests/").partition("/")[0]
 
 
 def _function(name: str) -> str:
@@ -120,7 +132,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     first = first_part([(name, bool(of & LEFT)) for name, of in marks.items()], draw)
     wanted = first if part == FIRST else marks.keys() - first
     if part == REST and config.getoption("--short-tables"):
-        wanted = shortened(wanted, first, [name for name, of in marks.items() if CHEAP in of], draw)
+        cheap, soaks = ([name for name, of in marks.items() if mark in of] for mark in (CHEAP, SOAK))
+        wanted = shortened(wanted, first, cheap, draw, soaks=soaks)
     others = [item for item in items if item.nodeid not in wanted]
     kept = [item for item in items if item.nodeid in wanted]
     places = in_order([(_file(item.nodeid), "slow" in marks[item.nodeid]) for item in kept])

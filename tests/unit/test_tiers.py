@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tiers import FEW_ROWS, ROWS, SHARES, drawn, few_of, first_part, in_order, is_drawn, shortened
+from tiers import FEW_ROWS, FEW_ROWS_OF, ROWS, SHARES, drawn, few_of, first_part, in_order, is_drawn, shortened
 
 pytest_plugins = ["pytester"]
 
@@ -47,7 +47,7 @@ def test_each_test_is_in_one_part(pytester: pytest.Pytester) -> None:
     hooks = "pytest_addoption, pytest_collection_modifyitems, pytest_report_header"
     (pytester.path / "tests").mkdir()
     (pytester.path / "tests/conftest.py").write_text(f"from tiers import {hooks}\n")
-    pytester.makeini("[pytest]\nmarkers =\n    thorough\n    alone\n")
+    pytester.makeini("[pytest]\nmarkers =\n    thorough\n    alone\n    soak\n")
     for name, text in TESTS.items():
         pytester.makepyfile(**{f"tests/{name.removesuffix('.py')}": text})
     with_it, without = (
@@ -103,8 +103,20 @@ def test_a_few_rows_of_a_table_are_drawn_in_time() -> None:
     draws = [shortened(tests, [], [], str(number)) for number in range(100)]
     assert set.union(*draws) == tests
     assert all(tests - set(MANY) < found for found in draws)
-    assert all(len(found & set(MANY)) == few_of(len(MANY)) for found in draws)
-    assert [few_of(rows) for rows in (1, 3, 4, 32, 33, 204)] == [1, 2, 2, 4, 5, 26]
+    assert all(len(found & set(MANY)) == few_of(len(MANY), "component") for found in draws)
+    assert [few_of(rows, "escape") for rows in (1, 3, 4, 24, 36, 37, 204)] == [1, 2, 2, 2, 3, 4, 17]
+    assert [few_of(rows, "integration") for rows in (1, 2, 12, 13)] == [FEW_ROWS_OF["integration"]] * 3 + [2]
+
+
+def test_a_soak_is_left_to_the_whole_suite() -> None:
+    """A function all of whose rows are soaks is left out, too, and of others a row is drawn that is none."""
+    rows = ["tests/integration/test_c.py::test_waits[503]", "tests/integration/test_c.py::test_waits[404]"]
+    tests = [*rows, "tests/integration/test_c.py::test_soak"]
+    soaks = [rows[0], tests[-1]]
+    assert {frozenset(shortened(tests, [], soaks, str(number), soaks=soaks)) for number in range(20)} == {
+        frozenset({rows[1]})
+    }
+    assert first_part([(name, True) for name in tests], "x") == set()
 
 
 def test_rows_of_the_first_part_count() -> None:
@@ -114,7 +126,7 @@ def test_rows_of_the_first_part_count() -> None:
     first = first_part(tests, draw)
     rest = set(MANY) - first
     assert len(first) == ROWS["component"]
-    assert len(shortened(rest, first, [], draw)) == few_of(len(MANY)) - ROWS["component"]
+    assert len(shortened(rest, first, [], draw)) == few_of(len(MANY), "component") - ROWS["component"]
     assert shortened(rest, first, MANY, draw) == rest
 
 
