@@ -107,9 +107,6 @@ said["branches"] = asyncio.run(branches())
 said["tree"] = [before + (one.name or "-" if one else "") for before, one in snapshots.lines_of_tree(snapshots.list())]
 said["unknown"] = refused(lambda: Sandbox.run(snapshot="nobody").wait())
 said["both"] = refused(lambda: Sandbox.run(snapshot="one", container_image=IMAGE))
-with Sandbox.run() as plain:
-    said["default"] = refused(lambda: plain.snapshot().result())
-    said["default fork"] = refused(lambda: plain.fork(2).result())
 harena.blueprints.create("of-snapshot", image="snapshot://one", env={"FROM": "blueprint"})
 with Sandbox.run(blueprint="of-snapshot") as made:
     said["blueprint"] = tells(made, "cat /data/one; echo $FROM")
@@ -217,8 +214,6 @@ def test_a_snapshot_at_the_end(said: dict[str, Any]) -> None:
         ("gone", "NotFoundError", "SNAPSHOT_NOT_FOUND", "has no snapshot 'snap_"),
         ("moment with a name", "ValidationError", None, "in no list, so it has no name"),
         ("both", "SandboxValidationError", None, "begins with one of them"),
-        ("default", "SandboxValidationError", None, "no layer of its own"),
-        ("default fork", "SandboxValidationError", None, "no layer of its own"),
     ],
 )
 def test_what_cannot_be_is_told(said: dict[str, Any], what: str, error: str, reason: str | None, text: str) -> None:

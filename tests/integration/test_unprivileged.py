@@ -306,6 +306,12 @@ harena.images.build(f"{place}/context", tags=["localhost/made:1"])
 with Sandbox.run(container_image="localhost/made:1") as sandbox:
     looks = "id -u; pwd; cat /made/who /made/file; stat -c %u /made/file"
     said["built"] = sandbox.exec(["sh", "-c", looks], check=True).result().stdout.split()
+with Sandbox.run() as sandbox:
+    sandbox.exec(["sh", "-c", "cd /data; mkdir in; echo shut > in/shut; chmod 0 in/shut in"], check=True).result()
+    looks = "cd /data; stat -c %a in; chmod 700 in; stat -c %a in/shut; chmod 600 in/shut; cat in/shut"
+    (fork,) = sandbox.fork(1).result()
+    said["fork"] = fork.exec(["sh", "-c", looks], check=True).result().stdout.split()
+    fork.stop().result()
 for who in ("oracle", "nop"):
     runs = benchmark_jobs.wait(benchmark_jobs.create(name=who, scenarios=f"{place}/task", candidates=who)).runs
     said[who] = [[run.score, str(run.validity), run.detail] for run in runs]
@@ -401,6 +407,11 @@ def test_an_ordinary_user_builds_an_image(whole: dict[str, Any]) -> None:
     who, folder, made_by, content, owner = whole["built"]
     assert (who, folder, made_by, content) == ("0", "/made", "0", "file")
     assert owner in ("0", "7")
+
+
+def test_an_ordinary_user_forks_a_sandbox_of_the_default_image(whole: dict[str, Any]) -> None:
+    """What nobody may read is in the fork, and stays so."""
+    assert whole["fork"] == ["0", "0", "shut"]
 
 
 def test_an_ordinary_user_scores_a_harbor_task(whole: dict[str, Any]) -> None:

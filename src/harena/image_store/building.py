@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harena.core.errors import ValidationError
 from harena.core.image_configs import BuiltImage, ImageConfig
 from harena.core.ports.runtime import UpperLayer
 from harena.core.records.images import ImageRoot
@@ -53,6 +54,13 @@ class StoreRoom:
         """Find the image that the build begins with, pulled if the store does not have it. Raises ValidationError,
         PlatformError."""
         root = await self.root_of(reference)
+        if root.is_of_default:
+            raise ValidationError(
+                f"{reference} is a snapshot of a sandbox of the default image, whose root is the host's: nothing can "
+                "be built on it. Begin with an image, or begin sandboxes with the snapshot itself "
+                "(Sandbox.run(snapshot=...), harena.blueprints.create(image='snapshot://...'))",
+                reason="DOCKERFILE",
+            )
         found = await self._find_image(hexadecimal(root.digest))
         if found is None:  # it went in this moment: once more
             root = await self.root_of(reference)

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from harena.core.clock import Clock
+from harena.core.default_image import DEFAULT_IMAGE
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.images import (
     DIGEST_PATTERN,
@@ -43,7 +44,7 @@ from harena.image_store.kept import KeptImage, KeptName, KeptSnapshot, Source
 from harena.image_store.manifests import broken, hexadecimal
 from harena.image_store.pulls import Names, Pulls, Ticket
 from harena.image_store.registries import Registries
-from harena.image_store.sealing import SNAPSHOT, Sealing
+from harena.image_store.sealing import SNAPSHOT, Sealing, base_of_default
 from harena.image_store.skopeo import Skopeo
 from harena.image_store.snapshots import Snapshots
 from harena.image_store.store import ImageStore, Work, in_threads
@@ -122,7 +123,7 @@ class Images:
         if image is None:
             raise NotFoundError(f"snapshot {snapshot} was removed while it was asked for", reason="SNAPSHOT_NOT_FOUND")
         await self._mend(image)
-        root = self._root(image)
+        root = replace(self._root(image), is_of_default=found.image == DEFAULT_IMAGE)
         if stamp is not None:
             self._begun_with[workspace, snapshot] = stamp, found, root
             if len(self._begun_with) > _MOST_ROOTS:
@@ -295,8 +296,7 @@ class Images:
         its image. `still`: entered while the sandbox's files are read."""
         await self._open()
         room = await IMAGES.run(self._snapshots.room, workspace, name)
-        base = hexadecimal(layer.image)
-        async with in_threads(self._store.hold(base)) as kept, in_threads(self._store.work()) as work:
+        async with in_threads(self._store.work()) as work, self._base_of(layer, work) as kept:
             async with self._turns.sealing.turn(self._owner):
                 image, sealed = await self._sealing().image(
                     kept,
@@ -309,9 +309,21 @@ class Images:
                 )
             assert sealed is not None
             await IMAGES.run(self._store.sync)
+            below = layer.image if layer.places else kept.digest
+            image_name = DEFAULT_IMAGE if layer.places else meant
             return await IMAGES.run(
-                self._snapshots.keep, workspace, image, sealed, kept, meant, sandbox, name, ttl_seconds, work
-            )
+                partial(self._snapshots.keep, begun_as=meant),
+                workspace, image, sealed, hexadecimal(below), image_name, sandbox, name, ttl_seconds, work,
+            )  # fmt: skip
+
+    @asynccontextmanager
+    async def _base_of(self, layer: UpperLayer, work: Work) -> AsyncIterator[KeptImage]:
+        """The image that a sandbox's layer lies on, which stays for as long as the context is open."""
+        if layer.places:
+            yield await IMAGES.run(base_of_default, self._store, work)
+            return
+        async with in_threads(self._store.hold(hexadecimal(layer.image))) as kept:
+            yield kept
 
     async def snapshots_page(self, workspace: str, *, limit: int, cursor: int | None) -> SnapshotsPage:
         """Read one page of the workspace's snapshots."""

@@ -91,6 +91,8 @@ class Question:
     """descriptor of the folder that holds the upper layer; -1 = those of the store alone become one"""
     users: int
     """descriptor of the sandbox's user namespace, to be entered; -1 = this process's rights suffice"""
+    places: dict[str, int]
+    """name -> descriptor of each folder that a sandbox of the default image has, in place of such a layer"""
     below: list[int]
     """descriptors of such folders, whose layers become one with it, the uppermost first"""
     layers: list[str]
@@ -169,15 +171,16 @@ class LayerSealer:
         self.bytes = 0
         self.left_out: dict[str, int] = {}
 
-    def seal(self, roots: Sequence[int], own: int = 1) -> None:
+    def seal(self, roots: Sequence[int], own: int = 1, place: str = "") -> None:
         """Write everything below some folders, each of which lies over those that follow as layers do; the first `own`
-        are sandboxes'. Raises TooLargeError, UnfitError, OSError."""
+        are sandboxes'. `place`: the name of the folder in the layer; "" = it is the root. Raises TooLargeError,
+        UnfitError, OSError."""
         self._own = own
         self._is_merging = len(roots) > 1
         merged, is_opaque = self._opened_below([*roots])
-        self._write_folder([], merged, is_opaque)
+        parts = [os.fsencode(place)] if place else []
+        self._write_folder([*parts], merged, is_opaque)
         levels = [(merged, iter(self._names(merged)), is_opaque)]
-        parts: list[bytes] = []
         try:
             while levels:
                 folders, names, hides = levels[-1]
@@ -472,18 +475,22 @@ def seal(question: Question) -> Answer:
         layers = [os.open(layer, _OPEN_FOLDER) for layer in question.layers]
         beneath = [os.open(layer, _OPEN_FOLDER) for layer in question.beneath]
         holders = [one for one in (question.folder, *question.below) if one >= 0]
-        _give_up_rights([*holders, *layers, *beneath], question.users, tree)
+        places = question.places
+        _give_up_rights([*holders, *places.values(), *layers, *beneath], question.users, tree)
         os.write(question.says, b"r")
         os.read(question.hears, 1)
-        if not all(map(_is_tmpfs, holders)):
+        if not all(map(_is_tmpfs, (*holders, *places.values()))):
             raise UnfitError("what the sandbox gives for its layer is none")
-        about = os.stat(".", dir_fd=holders[0]) if holders else os.fstat(layers[0])
+        about = os.stat(".", dir_fd=holders[0]) if holders else os.fstat(next(iter((*places.values(), *layers))))
         archive = Archive(target) if tree is None else Spool(target, tree.large)
         owner = about.st_uid, about.st_gid
         most = question.most_files, question.most_bytes
         sealer = LayerSealer(archive, owner, *most, question.without, beneath, question.newest_ns)
         own = [os.open(UPPER, _OPEN_FOLDER, dir_fd=one) for one in holders]
-        sealer.seal([*own, *layers], len(own))
+        for name, place in places.items():
+            sealer.seal([place], place=name)
+        if not places:
+            sealer.seal([*own, *layers], len(own))
         tar_writer.end(archive.write)
         archive.finish()
         os.write(question.says, b"c")

@@ -24,7 +24,7 @@ from harena.core.threads import IMAGES
 from harena.image_store import programs
 from harena.image_store.assembling import Assembler
 from harena.image_store.kept import KeptImage, KeptLayer, Needs
-from harena.image_store.manifests import MOST_LAYERS, broken
+from harena.image_store.manifests import MOST_LAYERS, broken, this_platform
 from harena.image_store.store import ImageStore, Work, remove_layers
 from harena.image_store.unpacking import LayerLimits, keeps_owners, no_room_reason, unfit_place
 
@@ -112,6 +112,39 @@ class Sealing:
         return made, sealed[0] if sealed else None
 
 
+def base_of_default(store: ImageStore, work: Work) -> KeptImage:
+    """The image without layers that a snapshot of a sandbox of the default image lies on: its documents are in the
+    store for as long as the work goes on."""
+    platform = this_platform()
+    system, _, architecture = platform.partition("/")
+    config = _json(
+        {"architecture": architecture, "os": system, "config": {}, "rootfs": {"type": "layers", "diff_ids": []}}
+    )
+    manifest = _json({"schemaVersion": 2, "mediaType": _MANIFEST, "config": _descriptor(_CONFIG, config), "layers": []})
+    digests = [_digest(manifest), _digest(config)]
+    with store.alone():  # whoever removes something has looked at all needs before
+        work.need(Needs(images=[], blobs=digests, layers=[]))
+    for content in (manifest, config):
+        store.keep_blob(work, content)
+    return KeptImage(
+        digest=digests[0],
+        manifest=digests[0],
+        config=digests[1],
+        layers=[],
+        platform=platform,
+        created_at=None,
+        environment={},
+        workdir="",
+        user="",
+        entrypoint=[],
+        command=[],
+        size_bytes=0,
+        unpacked_bytes=0,
+        keeps_owners=keeps_owners(),
+        is_imported=True,
+    )
+
+
 async def _join_below(
     own: SealedLayer, layer: UpperLayer, work: Work, limits: LayerLimits, layers: Sequence[Path], merged: int
 ) -> SealedLayer:
@@ -144,7 +177,8 @@ async def seal(
     tree = await IMAGES.run(partial(tempfile.mkdtemp, prefix="layer-", dir=work.path)) if is_tree else ""
     target = Path(folder, "layer")
     owners = await IMAGES.run(keeps_owners)
-    own = [] if merged else [layer.folder, *layer.below]
+    places = {} if merged else layer.places
+    own = [] if merged or places else [layer.folder, *layer.below]
     said, says = os.pipe2(os.O_CLOEXEC)
     hears, tells = os.pipe2(os.O_CLOEXEC)
     try:
@@ -154,6 +188,7 @@ async def seal(
             "keeps_owners": owners,
             "folder": own[0] if own else -1,
             "users": layer.users,
+            "places": dict(places),
             "below": own[1:],
             "layers": [str(place) for place in layers[:merged]],
             "beneath": [str(place) for place in layers[merged:]] if merged or layer.below else [],
@@ -169,7 +204,7 @@ async def seal(
             programs.run(
                 [sys.executable, "-I", "-S", "-c", program, json.dumps(question)],
                 most_output=_MOST_ANSWER,
-                more_descriptors=[*(one for one in (layer.users, *own) if one >= 0), says, hears],
+                more_descriptors=[*(one for one in (layer.users, *own, *places.values()) if one >= 0), says, hears],
             )
         )
         try:
@@ -222,7 +257,8 @@ async def _has_said(descriptor: int, running: asyncio.Future[programs.Finished])
 def _size_on_disk(layer: UpperLayer) -> int:
     """What the file system of an upper layer holds now, in bytes: the layer takes about as much, perhaps less."""
     size = 0
-    for folder in (layer.folder, *layer.below):
+    folders = [*layer.places.values()][:1] or [layer.folder, *layer.below]  # the places are of one file system
+    for folder in folders:
         told = os.fstatvfs(folder)
         size += (told.f_blocks - told.f_bfree) * told.f_frsize
     return size

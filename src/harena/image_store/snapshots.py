@@ -85,15 +85,18 @@ class Snapshots:
         workspace: str,
         image: KeptImage,
         sealed: SealedLayer,
-        base: KeptImage,
+        base: str,
         meant: str,
         sandbox: str,
         name: str | None,
         ttl_seconds: int | None,
         work: Work,
+        *,
+        begun_as: str,
     ) -> Snapshot:
-        """Remember a snapshot whose image is here. `base`: the image that the sandbox is one of, which it has named as
-        `meant`. Raises as `room`."""
+        """Remember a snapshot whose image is here. `base`: the digest of the image or snapshot that the sandbox is one
+        of, which it has named as `begun_as`. `meant`: the image that it says, where it lies on no snapshot. Raises as
+        `room`."""
         with self.store.alone():  # nobody else takes the name or the room
             layer = self.store.layer(sealed.digest)
             size = 0 if layer is None else layer.disk_bytes
@@ -101,7 +104,7 @@ class Snapshots:
             is_there = any(one.layer == sealed.digest for one in there)
             if self._room(there, name) < size and not is_there:
                 raise _no_room(number(settings.SNAPSHOT_BYTES), size)
-            parent = _parent(there, base, meant)
+            parent = _parent(there, base, begun_as)
             now = self.clock.utcnow()
             kept = KeptSnapshot(
                 id=new_id(),
@@ -140,8 +143,8 @@ class Snapshots:
         )
 
 
-def _parent(there: Sequence[KeptSnapshot], base: KeptImage, meant: str) -> KeptSnapshot | None:
-    same = [one for one in there if one.digest == base.digest]
+def _parent(there: Sequence[KeptSnapshot], base: str, meant: str) -> KeptSnapshot | None:
+    same = [one for one in there if one.digest == base]
     named = snapshot_in(meant)
     return next((one for one in same if named in (one.id, one.name)), same[-1] if same else None)
 

@@ -54,7 +54,7 @@ class SnapshotOperations(InWorkspace):
             held = await self._held(record.info, port, ttl_seconds) if isinstance(port, HoldsFiles) else None
             if held is not None:
                 return held
-        layer = await port.upper_layer()
+        layer = await port.written()
         try:
             await self._snapshots.check_snapshot(self.workspace, name)
             async with AsyncExitStack() as paused:  # also where it is to end: without a snapshot it goes on

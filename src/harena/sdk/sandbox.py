@@ -253,8 +253,8 @@ class Sandbox(FileVerbs):
         self, *, name: str | None = None, ttl_seconds: float | None = None, in_memory: bool = False
     ) -> OperationRef[Snapshot]:
         """Take a snapshot of its files, which `Sandbox.run(snapshot=...)` begins with. Its programs stand still
-        meanwhile, and go on; they, their memory and connections are no part of it. Only sandboxes of images have
-        layers of their own, and so can be snapshots: not those of the default image.
+        meanwhile, and go on; they, their memory and connections are no part of it. In the default image its files are
+        those of `/workspace`, `/data`, `/root` and `/tmp`.
 
         `name` must be free; after `ttl_seconds` the snapshot is removed. With `in_memory` it is a branching point, for
         sandboxes that begin with it soon: where nothing runs in this one, it is made in a moment, whatever its size, is

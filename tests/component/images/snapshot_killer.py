@@ -24,6 +24,7 @@ class FolderLayer:
         self.image = image
         self.users = -1
         self.below: list[int] = []
+        self.places: dict[str, int] = {}
 
     async def close(self) -> None:
         os.close(self.folder)

@@ -51,6 +51,7 @@ class WrittenLayer:
     image: str
     users: int = -1
     below: list[int] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)
 
     async def close(self) -> None:
         """Whoever made it closes its descriptor."""

@@ -78,13 +78,16 @@ class ReadWatch(Protocol):
 
 
 class UpperLayer(Protocol):
-    """What a sandbox of an image has written: the upper layer of its root, which is still there after its end."""
+    """What a sandbox has written, which is still there after its end: the upper layer of its root, if it is one of an
+    image; of the default image, the folders that can be written to."""
 
     folder: int
     """descriptor (O_PATH) of the folder that has the layer under the name `upper`, as overlayfs keeps it with
-    `userxattr`; the folder belongs to who is root inside"""
+    `userxattr`; the folder belongs to who is root inside; -1 = the sandbox has no such layer, but `places`"""
+    places: Mapping[str, int]
+    """name of each folder of the root that can be written to, and a descriptor of it; empty where there is a layer"""
     image: str
-    """digest of the image that the sandbox is one of, with the prefix `sha256:`"""
+    """digest of the image or snapshot that the sandbox is one of, with the prefix `sha256:`; "" = of neither"""
     below: list[int]
     """descriptors of such folders with layers that lie below it and above those of the image, the uppermost first"""
     users: int
@@ -96,11 +99,16 @@ class UpperLayer(Protocol):
 
 @runtime_checkable
 class HasUpperLayer(Protocol):
-    """A sandbox that can give what it has written. Only those whose root is an image's can."""
+    """A sandbox that can give what it has written."""
 
     async def upper_layer(self) -> UpperLayer:
         """The layer itself, which the sandbox's programs go on to change; closed by who has asked. Raises
         SandboxValidationError (its root is the default image), SandboxNotRunningError, SandboxTerminatedError."""
+
+    async def written(self) -> UpperLayer:
+        """What `upper_layer` gives; of a sandbox of the default image, the folders that can be written to. Raises
+        SandboxFileError (a program has closed one of them, even for its owner), SandboxNotRunningError,
+        SandboxTerminatedError."""
 
     def paused(self) -> AbstractAsyncContextManager[None]:
         """Within the block no program inside runs, also none that another one starts; who enters a second one waits.

@@ -31,6 +31,9 @@ class ImageRoot:
     """CMD; () = none"""
     keeps_owners: bool
     """the files have the image's user and group ids, since root unpacked them; False = all are the node's user's"""
+    is_of_default: bool = False
+    """a snapshot of a sandbox of the default image: its uppermost layer has the folders that can be written to there,
+    and the rest of the root is the default image"""
 
 
 class PullState(Enum):

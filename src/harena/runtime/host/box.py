@@ -26,6 +26,7 @@ from harena.runtime.host import box_files
 from harena.runtime.host.box_life import BoxLife
 from harena.runtime.host.box_network import BoxNetwork
 from harena.runtime.host.box_pauses import BoxPauses
+from harena.runtime.host.default_places import DEFAULT_PLACES
 from harena.runtime.host.exec_orders import ExecOrders
 from harena.runtime.host.execs import LinuxExec
 from harena.runtime.host.init_channel import LAST_MESSAGES, InitChannel
@@ -111,6 +112,8 @@ class LinuxSandbox(SandboxFiles):
         self.chain = chain
         """layers of other sandboxes, which it has above those of its image"""
         self.rules = rules or ProcessRules()
+        self.begun_with = ""
+        """digest of the snapshot with whose files it began, as one of the default image; "" = with none"""
         self.successor_of: LinuxSandbox | None = None
         """the sandbox that goes on as this one, which nobody else has"""
         self.left_terminals = LeftTerminals(loop, workspace)
@@ -244,13 +247,27 @@ class LinuxSandbox(SandboxFiles):
         if self._image_digest is None:
             raise SandboxValidationError(
                 f"sandbox {self.id} is one of the default image, whose root is the host's and has no layer of its own: "
-                "name an image (container_image)"
+                "begin with an image (container_image, or FROM of a Dockerfile)"
             )
         return UpperLayer(self._image_digest, self._close_layer)
 
+    async def written(self) -> UpperLayer:
+        """Open what the sandbox has written: its layer, or the places of the default image. The caller closes it.
+        Raises SandboxFileError."""
+        if self._image_digest is not None:
+            return await self.upper_layer()
+        self._check_running()
+        layer = UpperLayer(self.begun_with, self._close_layer)
+        await self._open_layer(layer)
+        return layer
+
     async def _open_layer(self, layer: UpperLayer) -> None:
         try:
-            layer.folder = (await self._ask_for_file("upper layer", "u", wire.UPPER_LAYER)).take()
+            if self._image_digest is None:
+                for place in DEFAULT_PLACES:
+                    layer.places[place] = (await self._open(f"/{place}", os.O_RDONLY | os.O_DIRECTORY)).take()
+            else:
+                layer.folder = (await self._ask_for_file("upper layer", "u", wire.UPPER_LAYER)).take()
             layer.below = [os.dup(one.folder) for one in self.chain]
             if os.geteuid() != 0:
                 layer.users = (await self._ask_for_file("user namespace", "u", wire.USER_NAMESPACE)).take()
@@ -266,9 +283,10 @@ class LinuxSandbox(SandboxFiles):
         """Hold the layer by going on as another sandbox, that has it for the uppermost of those below its own: so
         nothing may be going on in this one that would not notice. Gives the bytes that are held; None = it cannot be
         done here."""
-        layer = self._named_layer()
+        self._check_running()
         if self._hold is None or self.network.has_listeners:
             return None  # its listeners are in a network namespace that is to go
+        layer = self._named_layer()
         async with self._pauses.turn:
             self._check_running()
             await self._open_layer(layer)

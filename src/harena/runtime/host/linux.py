@@ -14,11 +14,12 @@ import os
 import resource
 import socket
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from harena.core.default_image import DEFAULT_IMAGE
 from harena.core.errors import (
     HarenaError,
     HostUnsupportedError,
@@ -40,6 +41,7 @@ from harena.runtime.guest import host_trees, launch
 from harena.runtime.host import box_files, seccomp_filter
 from harena.runtime.host import image as images
 from harena.runtime.host.box import LinuxSandbox
+from harena.runtime.host.default_places import lay_out
 from harena.runtime.host.held_layers import MOST_BELOW, Chain, HeldLayer, HeldLayers, look_at, most_bytes
 from harena.runtime.host.link import Limits as CgroupLimits
 from harena.runtime.host.link import Order, SentDescriptor, SpawnerLink, TemplateGoneError, TemplatesFullError
@@ -216,7 +218,8 @@ class LinuxRuntime:
             sandbox.orders.environment = {**sandbox.orders.environment, **bound.environment}
         sandbox.workdir = spec.cwd or template.image.workdir
         files = {**spec.files}
-        if blueprint is not None and blueprint.files and not sandbox.chain:  # their contents may be on the disk
+        if blueprint is not None and blueprint.files and not _begins_with_another(spec, blueprint):
+            # their contents may be on the disk
             files = {**await BLUEPRINTS.run_for(workspace, lambda: dict(blueprint.files.items())), **spec.files}
         if files:
             try:
@@ -260,19 +263,22 @@ class LinuxRuntime:
 
     async def _prepared(self, workspace: str, image: str, blueprint: Blueprint | None) -> None:
         with contextlib.suppress(HarenaError, OSError):
-            name, root = await self._image(workspace, image)
+            name, root, _ = await self._image(workspace, image)
             profile: Profile = blueprint.profile if blueprint else "strict"
             key = TemplateKey(workspace, name, blueprint.id if blueprint else "", profile, has_network=False)
             template = await self._template(key, blueprint, root)
             self._let_go(template, object())  # its idle time begins
 
-    async def _image(self, workspace: str, reference: str) -> tuple[str, ImageRoot | None]:
-        """(the name under which templates of an image are kept, its layers; None for the default image). Raises as
-        `ImageSource.root_of`, or NotFoundError where this node has only the default image."""
+    async def _image(self, workspace: str, reference: str) -> tuple[str, ImageRoot | None, ImageRoot | None]:
+        """(the name under which templates of an image are kept, its layers; None for the default image, the snapshot
+        that is copied into sandboxes of the default image; None for others). Raises as `ImageSource.root_of`, or
+        NotFoundError where this node has only the default image."""
         if self._images is None or images.is_default(reference):
-            return images.resolve(reference), None
+            return images.resolve(reference), None, None
         root = await self._images.root_of(workspace, reference)
-        return root.digest, root
+        if root.is_of_default:
+            return DEFAULT_IMAGE, None, root
+        return root.digest, root, None
 
     async def _claim(
         self, spec: SandboxSpec, blueprint: Blueprint | None, workspace: str
@@ -282,7 +288,7 @@ class LinuxRuntime:
         point = self._points.get((workspace, snapshot_in(spec.image) or ""))
         if point is not None:
             return await self._made_with(point, spec)
-        name, root = await self._image(workspace, spec.image)
+        name, root, begun = await self._image(workspace, spec.image)
         if root is None and spec.profile == "machine":
             raise SandboxValidationError(
                 "profile: only sandboxes of an image can be `machine`, and this one is of the host's own /usr, which "
@@ -298,12 +304,27 @@ class LinuxRuntime:
                 template, spec.limits, spec.process_rules, spec.policy, len(spec.gateways or ())
             )
             template.claimed.add(sandbox.number)
+            if begun is not None:
+                await self._lay_out(sandbox, begun)
             return template, sandbox
         except TemplateGoneError:
             self._template_died(key, template)
             raise
         finally:
             self._let_go(template, waiting)
+
+    async def _lay_out(self, sandbox: LinuxSandbox, begun: ImageRoot) -> None:
+        """Copy the files of a snapshot into a new sandbox of the default image. Raises SandboxFileError where they are
+        more than its limits allow."""
+        assert self._images is not None  # it has said what the snapshot is
+        try:
+            with self._images.hold(sandbox.workspace, begun.digest):
+                await lay_out(sandbox, begun.layers[0])
+        except BaseException:  # a cancellation, too: what has half of the files is nobody's
+            await asyncio.shield(asyncio.ensure_future(sandbox.destroy()))
+            raise
+        sandbox.begun_with = begun.digest
+        sandbox.origin = replace(sandbox.origin, image_digest=begun.digest)
 
     async def _made_with(self, point: _Point, spec: SandboxSpec) -> tuple[Template, LinuxSandbox]:
         """A sandbox that begins with files that are held."""
@@ -838,6 +859,12 @@ def _default_image(empty: Path) -> images.Image:
     if empty.stat().st_mode & 0o777 != 0o755:  # programs of another user look into it, whatever the umask
         empty.chmod(0o755)
     return images.default_image(empty)
+
+
+def _begins_with_another(spec: SandboxSpec, blueprint: Blueprint) -> bool:
+    """It begins with a snapshot that is not the blueprint's: a fork of one of the blueprint's sandboxes, which has what
+    that one has made of the blueprint's files."""
+    return snapshot_in(spec.image) is not None and spec.image != blueprint.image
 
 
 def _has_succeeded(task: asyncio.Task[Template]) -> bool:

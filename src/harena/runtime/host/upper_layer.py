@@ -1,4 +1,4 @@
-"""What a sandbox of an image has written, as descriptors that outlive the sandbox."""
+"""What a sandbox has written, as descriptors that outlive the sandbox."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ class UpperLayer:
         self.image = image
         self.folder = self.users = -1
         self.below: list[int] = []
+        self.places: dict[str, int] = {}
         self._close = close
         self.is_closed = False
 
@@ -24,9 +25,9 @@ class UpperLayer:
     async def close(self) -> None:
         """Close the layer's descriptors."""
         self.is_closed = True
-        descriptors = self.folder, self.users, *self.below
+        descriptors = self.folder, self.users, *self.below, *self.places.values()
         self.folder = self.users = -1
-        self.below = []
+        self.below, self.places = [], {}
         for descriptor in descriptors:
             if descriptor >= 0:
                 await self._close(descriptor)
