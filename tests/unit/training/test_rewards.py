@@ -308,6 +308,15 @@ async def test_a_contract_that_is_broken_for_those_who_come_to_it_is_no_reward_u
     assert (await CodeTests().reward(ROW, "x")).value == 0.0
 
 
+async def test_who_has_passed_in_one_image_has_proved_nothing_of_another(said: Scores) -> None:
+    """Nor beside other limits: there the contract may be broken for everybody."""
+    assert (await CodeTests(blueprint_id="has-pytest").reward(ROW, "right")).value == 1.0
+    said.everything = BROKEN
+    elsewhere = await CodeTests(blueprint_id="lacks-it").reward(ROW, "right")
+    assert (elsewhere.value, elsewhere.validity) == (None, RewardValidity.INFRA)
+    assert (await CodeTests(blueprint_id="has-pytest").reward(ROW, "other")).value == 0.0
+
+
 @pytest.mark.parametrize("entry", ["solution.rb", "solution.lua", "solution.c"])
 async def test_an_entry_that_nothing_runs_is_no_reward(said: Scores, entry: str) -> None:
     """The job has named it; a first line that names another interpreter is the program's own."""

@@ -34,7 +34,8 @@ _LONGEST_TRIED = 200
 """characters of a pattern that is searched for in the shortest of texts"""
 _MOST_PROVED = 100_000
 _proved: set[str] = set()
-"""digests of contracts by which somebody has passed: what they say is broken is not so for everybody"""
+"""digests of contracts, with what is judged by them and where, by which somebody has passed: what they say is broken
+there is not so for everybody"""
 _LACKING = re.compile(r"the image (?:has no|lacks)|cannot be run")
 _OF_TEXTS = (*_JUDGES, "string_check", "text_similarity", "regex")
 
@@ -52,6 +53,7 @@ async def judged(
     """The reward of a candidate, run and scored in fresh sandboxes. `judged_by` are fields of a scenario, `scoring`
     among them; `idle` is a candidate that does nothing."""
     fields = {**judged_by, "blueprint_id": blueprint_id, "timeout_seconds": timeout_seconds, "retry_attempts": 2}
+    key = _key(judged_by, blueprint_id)
     may_err = asks_a_model(judged_by["scoring"])  # a judge that refuses one question, as an answer may make it do
     result = await _tried(candidate, fields)
     if _may_be_nobodys(result):
@@ -65,20 +67,20 @@ async def judged(
             result = await _tried(candidate, fields)
             if isinstance(result, HarenaError):
                 return Reward(value=minimum, reason=FOLLOWS, detail=str(result))
-            is_unproved = _is_broken(result) and not may_err and not _is_proved(judged_by["scoring"])
+            is_unproved = _is_broken(result) and not may_err and key not in _proved
             if _may_be_nobodys(result) and not is_unproved:
                 reason = FOLLOWS if result.validity == Validity.INFRA else result.reason
                 return Reward(value=minimum, reason=reason, detail=result.detail)
         elif isinstance(result, HarenaError):
             return Reward(value=None, validity=RewardValidity.INFRA, reason=nothing.reason, detail=str(result))
-    if _is_broken(result) and not may_err and _is_proved(judged_by["scoring"]):
+    if _is_broken(result) and not may_err and key in _proved:
         return Reward(value=minimum, reason=result.reason, detail=result.detail)
     if _is_nobodys(result):
         return Reward(value=None, validity=RewardValidity.INFRA, reason=result.reason, detail=result.detail)
     if result.validity != Validity.VALID or result.score is None:
         return Reward(value=minimum, reason=result.reason, detail=result.detail)
     if result.passed:
-        _note_proved(judged_by["scoring"])
+        _note_proved(key)
     value = float(result.passed) if credit == "all" else float(result.score)
     return Reward(value=value, reason=result.reason, detail=result.detail)
 
@@ -118,19 +120,16 @@ def _is_broken(result: Any) -> bool:
     return bool(result.validity == Validity.INVALID)
 
 
-def _is_proved(scoring: Mapping[str, Any]) -> bool:
-    """Somebody has passed by it: whoever comes to what is broken in it could have done otherwise."""
-    return _key(scoring) in _proved
-
-
-def _note_proved(scoring: Mapping[str, Any]) -> None:
+def _note_proved(key: str) -> None:
+    """Somebody has passed: whoever comes to what is broken in that contract could have done otherwise."""
     if len(_proved) >= _MOST_PROVED:
         _proved.clear()
-    _proved.add(_key(scoring))
+    _proved.add(key)
 
 
-def _key(scoring: Mapping[str, Any]) -> str:
-    return digest(json.dumps(scoring, sort_keys=True, default=str))
+def _key(judged_by: Mapping[str, Any], blueprint_id: str | None) -> str:
+    """What a contract is known by. In another image, or beside other files, it may be broken for everybody."""
+    return digest(json.dumps([judged_by, blueprint_id], sort_keys=True, default=str))
 
 
 async def _tried(candidate: Candidate, fields: Mapping[str, Any]) -> Any:
