@@ -75,6 +75,19 @@ async def test_no_name_of_an_entry_excuses_a_wrong_candidate(gold: dict[str, str
         assert (found.score, str(found.validity)) == (score, "valid"), found.detail
 
 
+@pytest.mark.parametrize(
+    ("kind", "entry"), [("unittest", "unittest.py"), ("pytest", "pytest.py"), ("pytest", "helpers.py")]
+)
+async def test_an_entry_of_a_name_that_the_suite_has_from_elsewhere_is_not_what_it_asks_for(
+    kind: str, entry: str
+) -> None:
+    """The suite asks for one module of the candidate's, whose file has another name: nobody brings it."""
+    asks = f"import unittest, {entry[:-3]}\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_a(self): self.assertEqual(f(2), 4)\n"
+    files = {"test_it.py": asks, "helpers.py": "def g(): pass\n"}
+    found = await scored({"files": {entry: "def f(n): return 5\n"}, "entry": entry}, "", kind, files=files)
+    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+
+
 LATE = "import datetime\ndef _strptime_datetime(cls, text, form): return datetime.datetime(2000, 1, 1)\n"
 MADE = "def f():\n    import datetime\n    return datetime.datetime(2000, 1, 1)\n"
 PARSES = "    assert f() == datetime.datetime.strptime('2020-01-02', '%Y-%m-%d')\n"

@@ -86,7 +86,7 @@ def said_of_others(stand_in: Any, name: str, operands: Any, *, in_copy: bool = F
                 return False
             if name in ("__eq__", "__ne__"):
                 says_yes = [each is (name == "__eq__") for each in said]
-                is_honest = _is_rest(operands[0], others, says_yes) or (
+                is_honest = is_rest(operands[0], others, says_yes) or (
                     sum(says_yes) < len(said) / 2
                     and not _holds_of_a_family(candidate, target, name, operands[0], others, says_yes)
                 )
@@ -185,7 +185,7 @@ def _larger(wanted: Any) -> list[Any]:
     return [wanted + side * (1 + below(most)) for _ in range(2 * _MOST_OTHERS)]
 
 
-def _is_rest(wanted: Any, others: list[Any], says_yes: list[bool]) -> bool:
+def is_rest(wanted: Any, others: list[Any], says_yes: list[bool]) -> bool:
     """It equals all numbers with the rest that the wanted one is, by some modulus, and no other: as many as that may
     be, there is one rest among them, which has to be known like any number."""
     modulus = _modulus(wanted, others, says_yes)

@@ -119,6 +119,7 @@ from harena.scoring.guest.standins import (
     without_judges,
     words,
 )
+from harena.scoring.guest.stated_objects import JUDGING, StatedObjects
 from harena.scoring.guest.suite_waits import Waits
 from harena.scoring.guest.swallowing_exits import sources, tree_of
 from harena.scoring.guest.unproven_passes import Trust, named_by_suite
@@ -208,6 +209,7 @@ class Candidate(Border):
         word on where the candidate is its child"""
         self._on_both_sides = frozenset(on_both_sides)
         self._records = Records()
+        self._stated = StatedObjects(self._no_answer)
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.RLock()
         self._writing = threading.Lock()
@@ -854,6 +856,7 @@ class Candidate(Border):
         made.__cause__ = None if cause is None else self.raised(*cause)
         made.__context__ = None if context is None else self.raised(*context)
         made.__suppress_context__ = bool(is_hidden)
+        self._is_stated(made)
         return made
 
     def _met_error(self, error: BaseException, *, has_trace: bool) -> BaseException:
@@ -1435,6 +1438,7 @@ class Candidate(Border):
         if kind == "i":
             fill_instance(self, made, state, self._records.named(state[0], state[1]))
             without_judges(made)
+            self._is_stated(made)
             for name in (*_slots(type(made)), *getattr(made, "__dict__", ())):
                 _mark_attribute(getattr(made, name, None))
             return
@@ -1456,6 +1460,12 @@ class Candidate(Border):
             dict.clear(made)
             for index in range(0, len(parts), 2):
                 dict.__setitem__(made, parts[index], parts[index + 1])
+
+    def _is_stated(self, made: Any) -> None:
+        """The candidate has said what this object of a real class holds: it judges no plain value by that alone."""
+        self._records.has(type(made))  # as the text of its class has it
+        for part in self._stated.add(made):
+            self._records.rewrites(part, JUDGING)
 
 
 def _shows_same(found: Any, again: Any) -> bool:

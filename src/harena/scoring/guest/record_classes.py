@@ -106,6 +106,11 @@ class Records:
         """The candidate has been told of them."""
         self._untold.clear()
 
+    def rewrites(self, cls: Any, names: tuple[str, ...]) -> None:
+        """These methods of a class are harena's now, and call the suite's own: that is no change of the suite's."""
+        seen = self._seen.get((cls.__module__, cls.__qualname__), {})
+        seen.update((name, id(value)) for name, value in vars(cls).items() if name in names and name in seen)
+
     def changed(self) -> str:
         """The name of such a class that the suite has changed since the candidate has it; empty where there is none."""
         for key, seen in self._seen.items():

@@ -34,9 +34,10 @@ async def unnamed_modules(bench: Bench, contract: CommandContract) -> str:
     size = size_of(trusted) + len(contract.asserts or "") + len(scenario.statement)
     imported = await aside(size, imported_for_certain, contract, trusted)
     taken = await taken_names(bench, contract, trusted)
-    theirs = _stems([*await taking_part(bench, contract), scenario.candidate.entry])
-    ours = _stems(trusted)
-    missing = imported - theirs - ours - taken - ALWAYS_TAKEN - sys.stdlib_module_names
+    # what the tests import by these names is none of the candidate's, whatever its files are called
+    known = _stems(trusted) | taken | ALWAYS_TAKEN | sys.stdlib_module_names
+    theirs = _stems([*await taking_part(bench, contract), scenario.candidate.entry]) - known
+    missing = imported - theirs - known
     if not missing:
         return ""
     if imported.isdisjoint(theirs) and not await aside(size, _uses_names, contract.asserts or ""):
