@@ -6,10 +6,11 @@ to run. A program that sleeps makes none; one that computes makes one, and with 
 nothing is added. What was ready to run when nothing of this node was (other people's work) is not counted: it is there
 whatever this node does.
 
-Memory has the last word. Runs of one workspace may have only so much of it together, whatever the machine has: who
-meets that is ended through no fault of its own, and its run begins again. So no more runs begin in any case than that
-holds if each takes all that its own limit allows; further ones are added while there is room for what a run takes, by
-those that are under way. All runs are counted as one workspace's.
+Memory has the last word. All runs of one workspace together may use only a part of the machine's memory; a program
+that runs into this common limit is ended through no fault of its own, and its run begins again. So the number of runs
+that are under way in any case is at most what fits if each uses all that its own limit allows. Further runs are added
+while there is room for one that uses as much as those under way use on average. All runs are counted as one
+workspace's.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ made, pipes being read), so several per core keep it busy."""
 READY_TO_GROW = 1.5
 """threads of this node that are ready to run, for each core, below which more runs are added"""
 READY_TO_SHRINK = 5.0
-"""above which no more begin until some have ended"""
+"""threads that are ready to run, for each core, above which no run begins until some have ended"""
 GROWTH, DECLINE = 1.5, 0.75
 """factors by which the capacity grows and shrinks at one measurement"""
 RUN_BYTES = 64 << 20
@@ -33,7 +34,7 @@ RUN_BYTES = 64 << 20
 USUAL_LIMIT_BYTES = Limits().memory_bytes or 0
 """the limit of a run that asks for none"""
 RESERVED_BYTES = 512 << 20
-"""memory that is left alone"""
+"""memory that is left to everything else on the machine"""
 _SMOOTHING = 0.5
 
 
@@ -77,7 +78,7 @@ class RunCapacity:
         return self.capacity
 
     def _by_memory_of_sandboxes(self, seen: SandboxMemory | None, running: int, limit_bytes: int) -> tuple[int, int]:
-        """(runs that are under way in any case, most runs)."""
+        """Two numbers that memory allows: of the runs that are under way in any case, and of all runs."""
         if seen is None:
             return self.floor, self.most
         if running == 0:

@@ -21,7 +21,7 @@ _MOST_RUNS = 2000
 
 
 def read_load() -> MachineLoad:
-    """What the kernel says now."""
+    """Ask the kernel for the load of the machine."""
     return MachineLoad(runnable=runnable_tasks(), available_bytes=available_memory_bytes())
 
 
@@ -47,8 +47,8 @@ class CapacityMonitor:
     def of_this_machine(
         cls, cores: int, memory_of_sandboxes: Callable[[], SandboxMemory | None] | None = None
     ) -> CapacityMonitor:
-        """With slots of its own: see `slots`. `memory_of_sandboxes`: see `LimitsMemoryOfAll`; None = nothing limits
-        it."""
+        """Make a monitor together with the slots that it resizes (`slots`). `memory_of_sandboxes`: see
+        `LimitsMemoryOfAll`; None = nothing limits the memory of all sandboxes together."""
         capacity = RunCapacity(cores=min(cores, machine_cores()), most=most_runs())
         if memory_of_sandboxes is None:
             return cls(Slots(capacity.floor), capacity)

@@ -1,8 +1,8 @@
-"""Definitions of benchmark jobs: parts of a request that are kept, and what a run of one adds or replaces. Pure.
+"""Definitions of benchmark jobs: parts of a request that are kept, and what a run of one adds or replaces. No I/O.
 
-A definition holds any fields of a job's request. A run of it is given any fields, too: each replaces the definition's
-whole field, but for `config`, of which each key does. None is a value like any other: it takes a field back to what a
-request without it means. A job without a name has the definition's.
+A definition holds any fields of a job's request. Who runs it may give any fields, too: each replaces the definition's
+field as a whole, except `config`, where each key replaces the definition's key. None is a value like any other: it
+resets a field to what a request without it means. A job that is given no name has the definition's.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ HEADING = "this definition cannot be stored:"
 def checked_fields(request: object) -> dict[str, Any]:
     """The fields of a definition, checked as those of a job are; what a definition leaves out it leaves to its runs.
 
-    Scenarios, candidates and grader as they were given, everything else as JSON. Raises ValidationError that lists
-    every mistake.
+    Scenarios, candidates and grader stay as they were given, and everything else becomes JSON. Raises
+    ValidationError that lists every mistake.
     """
     from harena.jobs.models import parse_request
 
@@ -47,7 +47,7 @@ def merged(fields: Mapping[str, Any], overrides: Mapping[str, Any], *, name: str
 
 
 def with_secret(request: Mapping[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
-    """A definition's request, with its webhook's secret changed; one that has none as it is."""
+    """A definition's request with `change` applied to its webhook's secret, or as it is where it has none."""
     webhook = request.get("webhook")
     if not isinstance(webhook, Mapping) or webhook.get("secret") is None:
         return dict(request)
@@ -55,7 +55,7 @@ def with_secret(request: Mapping[str, Any], change: Callable[[str], str]) -> dic
 
 
 def without_secret(content: Mapping[str, Any]) -> dict[str, Any]:
-    """What is stored of a definition, {request}, as it may be shown."""
+    """The stored content of a definition, {request}, without its webhook's secret."""
     request = dict(content["request"])
     if request.get("webhook") is not None:
         request["webhook"] = shown_webhook(request["webhook"])
@@ -63,5 +63,5 @@ def without_secret(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shown_webhook(webhook: Mapping[str, Any]) -> dict[str, Any]:
-    """{url, signed}: whether there is a secret, and not which."""
+    """{url, signed}: `signed` says whether there is a secret, which itself is left out."""
     return {"url": webhook["url"], "signed": webhook.get("secret") is not None}

@@ -24,9 +24,9 @@ from harena.jobs.owner import OwnerStatus
 
 LEASE_SECONDS = 15.0
 BEAT_SECONDS = 3.0
-"""several beats fit into a lease: one that is late does not cost the job"""
+"""time between two heartbeats; several fit into a lease, so that one late heartbeat does not cost the job"""
 LOOK_SECONDS = 5.0
-"""for which the time between two looks counts at most"""
+"""the longest time between two looks that counts against a lease"""
 
 
 @dataclass(slots=True)
@@ -34,11 +34,12 @@ class LeaseWatch:
     """What one watcher has seen of others' leases."""
 
     _seen: dict[str, tuple[tuple[int, int], float, float]] = field(default_factory=dict)
-    """job id -> (epoch, beat), for how long it was seen so, and when last, on the watcher's monotonic clock"""
+    """job id -> (epoch, beat), seconds for which they have not changed, and the time of the last look, both by the
+    watcher's monotonic clock"""
 
     def has_ended(self, job_id: str, status: OwnerStatus, *, epoch: int, beat: int, now: float) -> bool:
-        """Whether the lease has ended, as seen now. To be asked again and again: a beat's stand-still is seen only by
-        whoever looks twice."""
+        """Whether the lease has ended, as this watcher sees it now. Callers ask regularly: only a second look can show
+        that the heartbeat has not changed."""
         if status is not OwnerStatus.UNKNOWN:
             self._seen.pop(job_id, None)
             return status is OwnerStatus.GONE
@@ -51,5 +52,5 @@ class LeaseWatch:
         return still >= LEASE_SECONDS
 
     def forget(self, job_id: str) -> None:
-        """Nobody will ask about this job any more."""
+        """Drop what was seen of a job that nobody will ask about any more."""
         self._seen.pop(job_id, None)

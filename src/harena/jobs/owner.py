@@ -1,8 +1,8 @@
 """Which process runs a job, and whether it still lives.
 
-A pid alone comes back with another process; a pid, its start time and the boot and pid namespace that both belong to do
-not. Processes of another machine or another pid namespace cannot be looked at: of those, only the lease can tell (see
-`harena.jobs.lease`).
+The kernel gives a pid to other processes later; a pid together with its start time, its boot and its pid namespace
+names one process for ever. Processes of another machine or another pid namespace cannot be seen from here: whether they
+live, only the job's lease tells (see `harena.jobs.lease`).
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ def this_process(proc: Path = Path("/proc")) -> Owner:
 
 
 def is_alive(owner: Owner, proc: Path = Path("/proc")) -> bool:
-    """Whether that very process still runs, here (a zombie does not)."""
+    """Whether this very process still runs, in this boot and pid namespace. A zombie does not."""
     return owner.boot == _boot(proc) and bool(owner.started) and _start_of_process(proc, owner.pid) == owner.started
 
 
 def owner_status(owner: Owner, *, one_machine: bool, proc: Path = Path("/proc")) -> OwnerStatus:
-    """`one_machine`: only processes of this machine can be owners, so one of another boot cannot live any more."""
+    """Whether an owner lives, as far as this process can see. `one_machine`: only processes of this machine can be
+    owners, so that an owner of another boot cannot live any more."""
     if not owner.started:
         return OwnerStatus.GONE
     here = _boot(proc)

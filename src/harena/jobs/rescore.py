@@ -1,7 +1,7 @@
 """Sampled re-scoring: a share of a job's runs is executed and scored once more, in fresh sandboxes.
 
-What the first score is stays what it is; whether the second one agrees is noted beside it. The disagreement rate of a
-job says how far its scores can be trusted to be the candidates' and not chance's.
+The first score stands, and the result notes beside it whether the second one agrees. The disagreement rate of a job
+says how far its scores come from the candidates and not from chance.
 """
 
 from __future__ import annotations

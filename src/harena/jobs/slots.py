@@ -1,4 +1,4 @@
-"""Who may start the next run, of several jobs on one node: values and decisions, no I/O.
+"""Which of several jobs on one node may start the next run: values and decisions, no I/O.
 
 A node executes so many runs at once, all jobs together. A free slot goes to the waiting workspace that has the fewest
 runs under way; among equals to the one whose last turn was longest ago. Within a workspace it goes to the job of the
@@ -102,7 +102,7 @@ class Slots:
         return max((share.limit_bytes for share in self._shares if share.running or share.waiting), default=0)
 
     def resize(self, capacity: int) -> None:
-        """There are so many slots from now on. What runs in more of them ends as it would."""
+        """Set the number of slots. Where more runs than that are under way, they end as they would."""
         if capacity != self.capacity:
             self.free += capacity - self.capacity
             self.capacity = capacity
@@ -124,15 +124,15 @@ class Slots:
         return share
 
     def allow(self, workspace: str, most: int | None) -> None:
-        """A workspace may have so many runs under way from now on (None = as many as there are slots). Those that are
-        more already end as they would."""
+        """Set how many runs a workspace may have under way (None = as many as there are slots). Where it has more
+        already, they end as they would."""
         workspace_share = self._workspace_share(workspace)
         if workspace_share.most != most:
             workspace_share.most = most
             self._wake_next()
 
     def acquire(self, share: JobShare) -> bool:
-        """A slot, if it is this job's turn; else it is woken when that may be so."""
+        """Take a slot, if it is this job's turn. If it is not, the job is woken when its turn may have come."""
         share.waiting = True
         if self.on_want is not None:
             self.on_want()
@@ -154,7 +154,7 @@ class Slots:
         self._wake_next()
 
     def pass_on(self, share: JobShare) -> None:
-        """It has nothing to run now."""
+        """Give up a job's wait for a slot: it has nothing to run now."""
         if share.waiting:
             share.waiting = False
             self._wake_next()

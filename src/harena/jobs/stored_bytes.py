@@ -23,10 +23,11 @@ from harena.core.node_stores import Measures
 from harena.core.workspace import LimitsOf
 
 MEASURE_PART = 20
+"""a measurement is used for so many times as long as it took"""
 REFUSED_PART = 3
-"""likewise before something is refused"""
+"""this number where the measurement would refuse a request"""
 DELETED_PART = 1
-"""likewise where something was deleted since; the request waits until then"""
+"""this number where, in addition, something was deleted since; the request waits until then"""
 SLOW_SECONDS = 1.0
 """a workspace whose last measurement took longer waits for others of that kind only"""
 MOST_KNOWN = 10_000
@@ -34,7 +35,7 @@ MOST_KNOWN = 10_000
 
 
 class StoredRoom:
-    """One node's. Used from one event loop."""
+    """How many bytes each workspace may still store, on one node. Used from one event loop."""
 
     def __init__(self, limits_of: LimitsOf | None, measures: Callable[[], Awaitable[Measures]], clock: Clock) -> None:
         """`limits_of`: what a workspace may use; None = everything."""
@@ -43,7 +44,7 @@ class StoredRoom:
         self._clock = clock
         self._known: OrderedDict[str, _Measurement] = OrderedDict()
         self._measuring = {lane: asyncio.Lock() for lane in _Lane}
-        """one measure of a kind at a time, whosever it is: more of them would take all threads of the store"""
+        """one measurement of a kind at a time, of whatever workspace: more would take all threads of the store"""
 
     async def check(self, workspace: str, more: int = 0) -> None:
         """Something of `more` bytes is about to be kept. Raises LimitExceededError where there is no room for it."""
@@ -72,7 +73,7 @@ class StoredRoom:
         known = self._believed(workspace, refused)
         if known is None:
             async with self._measuring[_lane(self._known.get(workspace))]:
-                known = self._believed(workspace, refused)  # who waited with it has measured
+                known = self._believed(workspace, refused)  # another request may have measured meanwhile
                 if known is None:
                     old = self._known.get(workspace)
                     before = 0 if old is None else old.bytes
@@ -104,7 +105,7 @@ class _Measurement:
     at: float
     """when it had been measured"""
     seconds: float
-    """for which that took"""
+    """how long the measurement took"""
     deleted: bool = False
     """something was deleted since it began to be measured, or after"""
 

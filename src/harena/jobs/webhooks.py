@@ -1,4 +1,5 @@
-"""Webhooks of benchmark jobs: the retry schedule of deliveries, and the addresses that they may go to. Pure.
+"""Webhooks of benchmark jobs: the retry schedule of deliveries, and the addresses that they may go to.
+No I/O, no clock.
 
 A delivery is sent at once, and again after every failure with exponential backoff, MOST_TRIES times in all, over about
 two hours. Each pause has jitter (it is drawn at random between half of its length and the whole), so that a receiver
@@ -23,7 +24,7 @@ MAX_DELAY_SECONDS = 3600.0
 SEND_SECONDS = 10.0
 """how long a receiver may take to answer"""
 GONE_STATUS = 410
-"""a receiver says with it that it wants no more"""
+"""HTTP status by which a receiver says that it wants no more deliveries"""
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -98,9 +99,10 @@ def longest_delay_seconds(tries: int) -> float:
 
 
 def remaining_seconds(due_in_seconds: float, tries: int, known_for_seconds: float) -> float:
-    """How long to wait for a try that the store has noted for `due_in_seconds` from now, by a clock that may have
-    jumped since. Whoever has known of it for the longest pause and the time that the try before may take, by a clock
-    that does not jump, waits no longer."""
+    """Seconds to wait before a delivery's next try. By the store it is due in `due_in_seconds`, which is a time of day,
+    and the clock may have jumped since it was noted. `known_for_seconds` is how long this process has known of the try,
+    by a monotonic clock: when it reaches the longest pause plus the time that the try before may take, the wait ends in
+    any case."""
     longest = longest_delay_seconds(tries) + SEND_SECONDS
     return max(0.0, min(due_in_seconds, longest - known_for_seconds))
 

@@ -112,7 +112,7 @@ class Journal(Protocol):
 
 
 class JobExecution:
-    """One job on its way. `run` once; `stop` whenever you like."""
+    """The execution of one job. Call `run` once, and `stop` at any time."""
 
     def __init__(
         self,
@@ -263,7 +263,7 @@ class JobExecution:
         except asyncio.CancelledError:
             if self._stopped_as is not None:
                 raise
-            # nobody here asked for it: something below lost what it was waiting for
+            # no caller has cancelled this try: something that the score function awaited was cancelled
             lost = f"the run took longer than {self._run_timeout_seconds} seconds" if late else "cancelled from below"
             self._after_failure(ticket, PlatformError(lost, step="score"))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is not a score: the platform failed this run

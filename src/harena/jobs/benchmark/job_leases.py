@@ -39,7 +39,7 @@ class JobLeases:
         """epochs of leases that were, or may have been, taken here for jobs that do not run yet"""
 
     def has_ended(self, job: StoredBenchmarkJob, *, one_machine: bool) -> bool:
-        """Nobody runs this unfinished job, which this process does not run, as far as can be seen now."""
+        """Whether nobody runs an unfinished job any more, as far as can be seen now. This process does not run it."""
         if self._claimed.get(job.id) == job.lease_epoch:
             return True  # claimed here, and then the store went away before it could be read
         seen = owner_status(job.owner, one_machine=one_machine)
@@ -54,11 +54,11 @@ class JobLeases:
         )
 
     def may_hold(self, job_id: str, *, epoch: int) -> None:
-        """This process may have the lease of a job that it does not run: if so, the job can be taken over here."""
+        """Note that this process may hold the lease of a job that it does not run. If so, `has_ended` is true of it."""
         self._claimed[job_id] = epoch
 
     async def interrupt(self, job: StoredBenchmarkJob, store: JobStorePort) -> StoredBenchmarkJob:
-        """A job that ended with its process: say so, in the store too, once and for good."""
+        """Mark a job as interrupted whose process is gone, in the store too, and return it."""
         last = await store.last_event(job.id)
         ended = JobChanges(
             state=JobState.INTERRUPTED,
@@ -71,8 +71,8 @@ class JobLeases:
         return await store.read_job(job.id) or job
 
     async def take_over(self, job: StoredBenchmarkJob, store: JobStorePort) -> AcceptedJob | None:
-        """The rest of a durable job whose lease has ended, now this process's own; None = another was faster, or the
-        job cannot be gone on with and has failed."""
+        """Take the lease of a durable job whose holder has lost it, and return what is left of the job. None = another
+        process was faster, or the job cannot be continued and has failed."""
         owner = self._acceptance.owner
         # an owner without a start time has let go; this process, where the store went away before it could begin, lives
         after_loss = job.owner.started not in ("", owner.started)
@@ -88,7 +88,7 @@ class JobLeases:
             try:
                 rest = await self._rest_of(claimed, store, after_loss=after_loss)
             except PlatformError:
-                raise  # the store is away: the job can be gone on with when it is back
+                raise  # the store is away: the job can be continued when it is back
             except HarenaError as error:
                 await self._give_up(claimed, store, error)
         del self._claimed[job.id]
