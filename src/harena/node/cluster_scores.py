@@ -1,4 +1,4 @@
-"""Runs of benchmark jobs on the nodes of a Ray cluster: who scores there, and who asks from here.
+"""Runs of benchmark jobs on the nodes of a Ray cluster: the worker that scores there, and its caller on this node.
 
 The job stays where it was accepted: schedule, journal, leases and retries are its owner's, and know nothing of this. A
 worker is given one scenario at a time with all that scoring takes, and scores it in sandboxes of its own node, by the
@@ -42,7 +42,7 @@ class SandboxSourceOf(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunElsewhere:
-    """One attempt, as it travels."""
+    """One attempt, as it is sent to a worker."""
 
     workspace: str
     limits: WorkspaceLimits | None
@@ -75,7 +75,7 @@ class ScoringWorker:
         return None
 
     async def node(self) -> str:
-        """The machine and Ray's node."""
+        """The names of the machine and of the Ray node that this worker runs on."""
         return node_name()
 
     async def score(self, name: str, run: RunElsewhere) -> RunResult | Refused:

@@ -44,7 +44,7 @@ class NodeDatabase:
         return CatalogStore(await self.opened())
 
     async def webhook_deliveries(self) -> WebhookStorePort:
-        """Open the database, if it is not yet, for what webhooks are still to be told."""
+        """Open the database, if it is not open yet, for deliveries of webhooks that have not ended."""
         from harena.store.webhook_deliveries import WebhookStore
 
         return WebhookStore(await self.opened())
@@ -92,12 +92,12 @@ class NodeDatabase:
         async with self._opening:
             if self._closed:
                 raise SandboxUnavailableError(
-                    "this node was closed; of a job that had not ended, ask the node that goes on with it",
+                    "this node was closed; ask the node that continues a job which had not ended",
                     reason="NODE_CLOSED",
                 )
             if self._database is None:
                 self._database = await Database.open(self._place)
-                # what a process that was killed has left of a deletion
+                # ends the deletions that a killed process had begun
                 await JobStore(self._database).clear_deleted()
                 await CatalogStore(self._database).clear_deleted()
             return self._database

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from harena.image_build.builds import Builds
 
 _AT_ONCE, _AT_ONCE_OF_ONE = 256, 4
-"""Builds of the jobs of a node, and of one workspace, that have been begun and have not ended. A build may last a day,
-so nobody waits for those of another workspace; how many run is for `Builds` to say, which lets a workspace begin twice
-as many."""
+"""Most builds, of all jobs of a node and of those of one workspace, that have begun and have not ended. A build may
+last a day, so that no workspace waits for the builds of others. How many of them run at one time is decided by
+`Builds`, where a workspace may begin twice as many."""
 _MOST_DOCKERFILE = 4 * 1024 * 1024
-"""bytes: the request that a build begins with has no more"""
+"""most bytes of a Dockerfile: the request that begins a build can hold no more"""
 _TOLD = 300
-"""characters of what a build has said at its end that an error quotes"""
+"""characters of the end of a build's output that an error quotes"""
 
 
 class FolderBuilds:

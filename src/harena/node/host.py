@@ -1,4 +1,4 @@
-"""This host, for the package's face: what the doctor finds, without opening a node."""
+"""What the doctor finds on this host: the package's face asks it without opening a node."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class NodeParts:
         return self.clock.utcnow()
 
     def forget_held(self, workspace: str, identity: str) -> bool:
-        """Whether files of a sandbox were held under this id, for others to begin with; they are not any more."""
+        """Let go of a sandbox's files that are held under this id for others to begin with. Whether there were any."""
         return self._runtime.forget_held(identity, workspace=workspace)
 
     async def first_jobs(self, workspace: str, blueprint_id: str) -> BenchmarkJobs:
@@ -275,8 +275,8 @@ class NodeParts:
         return self._training
 
     def remove_left(self) -> None:
-        """Begin to remove what killed servers have left in the making, of images and of packages, of all workspaces.
-        Nobody waits for it: it may be much, and each is out of the way of what is made anew."""
+        """Begin to remove the unfinished images and packages that killed servers have left, of all workspaces. Nobody
+        waits for it: it may take long, and nothing that is made anew uses the same places."""
         self._removing = node_task(self._remove_left(), "remove what was left")
 
     async def _remove_left(self) -> None:
@@ -294,7 +294,7 @@ class NodeParts:
             await self._jobs.drain()
 
     async def close(self) -> None:
-        """End jobs, then sandboxes, then the runtime; each although the one before failed. May be called again."""
+        """End jobs, then sandboxes, then the runtime, each also if the one before fails. May be called again."""
         self._closed = True
         try:
             if self._removing is not None:
@@ -335,8 +335,8 @@ def _closed() -> SandboxUnavailableError:
 
 
 def load_for_server() -> None:
-    """What requests need beside that: a server loads it before there are any, since a module that is loaded on first
-    use stops the event loop, and with it every workspace, for as long as the disk and the interpreter take."""
+    """Load the modules that requests need. A server does so before it takes any: a module that is loaded on first use
+    stops the event loop, and with it every workspace, for as long as the disk and the interpreter take."""
     _load_jobs()
     with collection_paused():
         import harena.egress.secrets
@@ -369,7 +369,7 @@ def load_for_server() -> None:
 
 
 def _load_jobs() -> None:
-    """What the first job needs of the store, the models and the scoring room."""
+    """Load what the first job needs of the store, the models and the scoring room."""
     with collection_paused():  # modules stay
         import harena.jobs.benchmark.benchmark_jobs
         import harena.jobs.benchmark.job_writer

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _IN_MEMORY_SECONDS = 600
-"""for which files that are held in memory wait for sandboxes that begin with them"""
+"""how long files are held in memory for sandboxes that begin with them, where the request does not say"""
 
 
 class SnapshotOperations(InWorkspace):
@@ -57,7 +57,8 @@ class SnapshotOperations(InWorkspace):
         layer = await port.written()
         try:
             await self._snapshots.check_snapshot(self.workspace, name)
-            async with AsyncExitStack() as paused:  # also where it is to end: without a snapshot it goes on
+            # a sandbox that shall end is paused, too: it goes on where the snapshot fails
+            async with AsyncExitStack() as paused:
 
                 @asynccontextmanager
                 async def still() -> AsyncIterator[None]:
@@ -117,7 +118,7 @@ class SnapshotOperations(InWorkspace):
         return self._snapshots.export_snapshot(self.workspace, snapshot, form)
 
     async def remove_snapshot(self, snapshot: str) -> None:
-        """Forget a snapshot, one in memory or one of the store, and what runs from it."""
+        """Forget a snapshot, be it in memory or in the store, and keep no template ready for it."""
         if self._parts.forget_held(self.workspace, snapshot):
             return
         removed = await self._snapshots.get_snapshot(self.workspace, snapshot)

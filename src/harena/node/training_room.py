@@ -1,4 +1,4 @@
-"""How a node's training jobs are wired: their folders, their worker program, and what takes requests in."""
+"""How a node's training jobs are wired: their folders, their worker program, and the check of their requests."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def training_jobs(
 ) -> TrainingJobs:
     """Make the training jobs of a node; `resolve` and `find_blueprint` find what requests refer to, `check_room` raises
     LimitExceededError where a workspace has no room for so many bytes."""
-    # a worker's sandboxes are its own node's: what it is told of a server is not for it
+    # a worker makes its sandboxes on a node of its own, so that it must not find the server that a client would use
     env = {name: value for name, value in os.environ.items() if name not in _OF_CLIENTS}
 
     async def accept(workspace: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        # whoever brings a worker of their own knows what it needs
+        # a deployment with its own worker program knows what that needs installed
         await check_room(workspace, len(json.dumps(body, default=str)))
         missing = missing_for_training if config.training_worker is None else (lambda: None)
         return await accepted(workspace, body, resolve, find_blueprint, missing)

@@ -1,4 +1,4 @@
-"""Models as players of worlds: what a world's job asks of training, whose workers have models."""
+"""Models as players of worlds: a world's job asks the training plane for them, whose workers can load models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WorldAgents:
         self._play = play
 
     async def pinned(self, workspace: str, world: str, order: TrajectoryOrder) -> TrajectoryOrder:
-        """The order, whose model is a version from now on. Raises ValidationError, NotFoundError."""
+        """The order with its model replaced by that model's exact version. Raises ValidationError, NotFoundError."""
         accepted = await self._accept(workspace, _request(world, order))
         refs = [ResolvedReference.from_dict(ref) for ref in accepted["resolved"]]
         model = next(ref for ref in refs if ref.where == "model")
@@ -37,7 +37,7 @@ class WorldAgents:
 
 
 def _request(world: str, order: TrajectoryOrder) -> dict[str, Any]:
-    """An RL job that would play in this world."""
+    """The request for an RL job that would play in this world: it is checked, and its model resolved, as one."""
     config = {
         "algorithm": "grpo",
         "tuning": "full",
