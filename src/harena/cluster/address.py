@@ -11,7 +11,7 @@ from harena.core import settings
 SLOTS = "harena_slots"
 """Ray's resource of which each worker takes one: a node declares how many workers it may have"""
 _OF_RAY = "RAY_ADDRESS"
-"""what Ray tells the program of a submitted job"""
+"""the environment variable that Ray sets for the program of a submitted job"""
 
 
 def cluster_address(environ: Mapping[str, str] | None = None) -> str | None:
@@ -22,7 +22,7 @@ def cluster_address(environ: Mapping[str, str] | None = None) -> str | None:
 
 
 def missing_ray() -> str | None:
-    """What is to be done before a cluster can be used; None = nothing."""
+    """What the user has to do before a cluster can be used; None = nothing."""
     if find_spec("ray") is not None:
         return None
     return "Ray is not installed where this node runs, nor wherever its cluster's workers do: pip install 'harena[ray]'"

@@ -1,4 +1,4 @@
-"""This process as a driver of a Ray cluster: connected once, by whoever needs it first."""
+"""The connection of this process to a Ray cluster, as a driver. The first caller makes it, and all others share it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harena.cluster.address import SLOTS
 from harena.core.errors import PlatformError, ValidationError
 
 REACH_SECONDS = 10.0
-"""in which a head must take a connection"""
+"""within which the head node must accept a connection"""
 _connecting = threading.Lock()
 
 
@@ -50,15 +50,15 @@ def _reach(address: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What the nodes of a cluster that are alive and may have workers have together."""
+    """What those nodes of a cluster have together that are alive and may have workers."""
 
     slots: int
     cores: int
 
 
 def room() -> Room:
-    """What there is for workers. Raises ValidationError where no node may have one."""
-    # the sums that Ray keeps count lost nodes for a while
+    """Ask Ray how many workers the living nodes may have. Raises ValidationError where no node may have one."""
+    # not the sums that Ray keeps: they count lost nodes for a while
     listed: Any = ray.nodes  # says no types
     nodes = [node["Resources"] for node in listed() if node["Alive"] and node["Resources"].get(SLOTS, 0) >= 1]
     if not nodes:

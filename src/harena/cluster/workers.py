@@ -3,9 +3,8 @@
 A worker is an actor of a class with async methods, of which two are needed: `ready()`, and `node()`, the name of its
 node. What a worker's own code refuses is a HarenaError, which travels as a value (`Refused`), so that its class,
 message and reason arrive unchanged. A worker that is lost (its process or node has died, or cannot be reached) is never
-asked again: Ray is told to end it, and another one takes its place wherever there is room. What it was asked for is
-asked of another one by whoever asked (`WorkerLostError`), so an answer counts once, whatever a dying worker still
-says.
+asked again: Ray is told to end it, and another one takes its place wherever there is room. Its callers get
+`WorkerLostError` and ask another worker, so that each answer counts once, whatever a dying worker still says.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from harena.cluster.address import SLOTS
 from harena.core.errors import HarenaError, PlatformError
 
 AT_ONCE = 10_000
-"""calls that one worker has under way at most"""
+"""most calls that one worker has under way"""
 FIRST_PAUSE_SECONDS, MOST_PAUSE_SECONDS = 0.2, 10.0
-"""before a worker that could not start is tried again"""
+"""first and longest pause before a worker that could not start is tried again"""
 _LOST = (ActorDiedError, ActorUnavailableError, WorkerCrashedError, ObjectLostError, GetTimeoutError)
 _log = logging.getLogger("harena.cluster")
 
@@ -49,7 +48,7 @@ class Worker:
     actor: Any
     node: str
     asked: int = 0
-    """how much it was asked for that it has not answered"""
+    """number of answers that it still owes"""
 
 
 @dataclass(eq=False, slots=True)
@@ -58,7 +57,7 @@ class Workers:
 
     kind: type
     arguments: Callable[[], tuple[Any, ...]]
-    """what each is made with"""
+    """called for each worker: the arguments that its class is made with"""
     count: int
     on_change: Callable[[str], object] = lambda said: None
     """told in a sentence when a worker is lost and when another one has joined"""
@@ -135,7 +134,7 @@ class Workers:
         self._standing[method] = arguments
 
         async def told(worker: Worker) -> None:
-            with suppress(WorkerLostError):  # whoever takes its place is told
+            with suppress(WorkerLostError):  # the worker that takes its place is told when it joins
                 await self.ask(worker, method, *arguments)
 
         await asyncio.gather(*map(told, self.live))

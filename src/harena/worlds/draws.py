@@ -12,7 +12,7 @@ _MASK = (1 << 64) - 1
 
 
 class Draws:
-    """One stream of draws. Streams of different keys have nothing to do with each other."""
+    """One stream of draws. Streams of different keys are independent."""
 
     __slots__ = ("_state",)
 
@@ -28,7 +28,7 @@ class Draws:
         return (((state ^ (state >> 31)) & _MASK) * number) >> 64
 
     def one_of(self, values: Sequence[T]) -> T:
-        """One of the values, which are not none."""
+        """One of the values, of which there is at least one."""
         return values[self.below(len(values))]
 
     def some_of(self, values: Sequence[T], number: int) -> list[T]:
@@ -46,5 +46,5 @@ class Draws:
             values[place], values[other] = values[other], values[place]
 
     def happens(self, percent: int) -> bool:
-        """Whether something happens that does in so many of a hundred cases."""
+        """Draw whether an event happens that has a probability of `percent` %."""
         return self.below(100) < percent

@@ -1,4 +1,4 @@
-"""Networks that were made lately: what a manifest gives is the same each time."""
+"""A cache of the networks that were generated last: a manifest gives the same network each time."""
 
 from __future__ import annotations
 
