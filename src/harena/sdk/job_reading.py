@@ -24,8 +24,8 @@ _WITH_SUMMARY = (ResultFormat.JSON, ResultFormat.PARQUET)
 
 
 async def pages(operations: Operations, job: str, *, after: int = 0) -> AsyncGenerator[ResultsPage, None]:
-    """The pages of results that there are now, in the order in which runs ended; at
-    least one. A job that is found by its name stays the same one."""
+    """The pages of results that there are now, at least one, in the order in which runs ended. Where `job` is a name,
+    all pages are of the job that it meant for the first one."""
     page = await operations.benchmark_job_results_page(job, after=after, limit=PAGE)
     while True:
         yield page
@@ -35,15 +35,15 @@ async def pages(operations: Operations, job: str, *, after: int = 0) -> AsyncGen
 
 
 class ScenarioOrder:
-    """Runs in the order in which they were accepted, which is that of their scenarios. They come in the order of their
-    ends: what ended ahead of its turn is held back, and that is little, because they begin in turn."""
+    """Brings runs back into the order in which they were accepted, which is that of their scenarios. They arrive in the
+    order in which they ended: a run that is early is held back. Few are, because runs also begin in order."""
 
     def __init__(self) -> None:
         self._next = 0
         self._early: dict[int, BenchmarkRun] = {}
 
     def add(self, runs: Iterable[BenchmarkRun]) -> list[BenchmarkRun]:
-        """Some more; those whose turn has come."""
+        """Take more runs, and return those whose turn has come."""
         for run in runs:
             self._early[run.run] = run
         ready = []
@@ -53,7 +53,7 @@ class ScenarioOrder:
         return ready
 
     def rest(self) -> list[BenchmarkRun]:
-        """There are no more: those after one that has not ended."""
+        """The runs that are held back when no more come: each follows one that has not ended."""
         return [self._early[number] for number in sorted(self._early)]
 
 

@@ -38,6 +38,6 @@ async def in_time(ended: Callable[[], Awaitable[T]], timeout: float | None, late
 
 
 def read_ahead(opened: Callable[[], Awaitable[AsyncIterator[T]]]) -> StreamReader[T]:
-    """What comes, for `for` and `async for`, fetched ahead of who reads it."""
+    """Read a stream for `for` and `async for`, and fetch ahead of its consumer."""
     portal = current_portal()
     return StreamReader(portal, BatchSource(portal, opened))

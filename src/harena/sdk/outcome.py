@@ -23,7 +23,7 @@ from typing import Generic, Literal, TypeVar
 T = TypeVar("T")
 
 LOOK_SECONDS = 0.5
-"""in which a signal is noticed at the latest"""
+"""longest time that the main thread sleeps before it looks for signals"""
 _completions = itertools.count(1)
 
 
@@ -39,7 +39,7 @@ class Outcome(Generic[T]):
         self._error: BaseException | None = None
         self.state: Literal["open", "value", "error", "cancelled"] = "open"
         self.number: int | None = None
-        """one that grows with each outcome of this process; None while it is open"""
+        """place among the outcomes of this process in the order of their ends; None while it is open"""
 
     def give(self, value: T) -> bool:
         """End with a value; False if it has ended already."""
@@ -92,7 +92,7 @@ class Outcome(Generic[T]):
         callback()
 
     def forget(self, token: object) -> None:
-        """Do not call what came with this token any more."""
+        """Do not call the callback of this token any more."""
         with self._lock:
             if self._callbacks:
                 self._callbacks.pop(token, None)

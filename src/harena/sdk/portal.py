@@ -234,7 +234,7 @@ async def _drive(ref: OperationRef[T], function: Callable[..., Coroutine[Any, An
     else:
         ref.settle(value)
     finally:
-        ref._task = None  # a cycle less
+        ref._task = None  # breaks a reference cycle
 
 
 def current_portal() -> Portal:

@@ -160,7 +160,7 @@ class SandboxLifecycle:
         return self.handle
 
     async def again(self, snapshot: Snapshot) -> Plan:
-        """What another sandbox of this kind is that begins with a snapshot, without the files of this one's plan."""
+        """The plan of another sandbox of this kind that begins with a snapshot and has none of this one's files."""
         image = SCHEME + snapshot.id
         if self.plan is not None:
             spec = replace(self.plan.spec, image=image, files={})

@@ -54,7 +54,7 @@ _is_embedded = False
 
 
 def read_variables_of(name: str) -> None:
-    """Programs of this client run here from now on: what its variables say counts."""
+    """Note that programs of this client run in this process: its variables are read from now on."""
     if name in CLIENTS:
         _installed[name] = CLIENTS[name]
 
@@ -79,8 +79,8 @@ def chosen() -> ServerChoice | None:
 
 
 def choose(address: str, where: str, *, api_key: str | None = None) -> None:
-    """A program names the server, and perhaps its key for it, in the call `where`. Raises SandboxValidationError where
-    its sandboxes are elsewhere by now, or the environment names another one."""
+    """Note the server that a program names in the call `where`, perhaps with a key. Raises SandboxValidationError where
+    its sandboxes are elsewhere by now, or the environment names another server."""
     global _named, _key, _may_be_renamed
     there = _in_use or chosen()
     if _may_be_renamed and there is not None and there.source == BY_CALL:

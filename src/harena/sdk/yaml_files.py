@@ -30,7 +30,7 @@ def read_yaml_file(path: Path) -> object:
 
 
 _NO_VALUE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""what the safe loader raises for a text that its tag does not fit, as 2024-13-01 and `!!int []`"""
+"""what the safe loader raises for a text that does not fit its tag, such as 2024-13-01 and `!!int []`"""
 
 
 @cache
@@ -39,7 +39,7 @@ def _loader() -> Any:
     from yaml.constructor import ConstructorError
 
     class Loader(yaml.SafeLoader):
-        """The safe loader, which of two values of a name would take the last one without a word."""
+        """The safe loader, which takes the last of two values of a name silently, and this one refuses both."""
 
         def get_single_node(self) -> Any:
             """The document, before `<<` merges anything: what that brings may be written anew. Raises ConstructorError

@@ -1,4 +1,5 @@
-"""Episodes that players play, or have played. Pure: the same network, order and number give the same episode."""
+"""Episodes, played by a strategy or replayed from the calls of a model. No I/O: the same network, order and number give
+the same episode."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ class EpisodeStep(NamedTuple):
     before: State
     action: Action
     after: State | None
-    """None = it was refused"""
+    """None = the action was refused"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,8 @@ def play(network: Network, goal: Goal, order: TrajectoryOrder, number: int) -> E
 
 
 def replayed_calls(network: Network, goal: Goal, order: TrajectoryOrder, number: int, calls: Sequence[Call]) -> Episode:
-    """The episode that a player's calls make. Calls behind its end are none of it. Raises ValueError for what is no
-    call."""
+    """Replay a player's calls as an episode. Calls after its end are ignored. Raises ValueError for a call that no tool
+    takes."""
     steps: list[EpisodeStep] = []
     state = beginning(network)
     for tool, arguments in calls[: order.max_steps]:

@@ -1,15 +1,16 @@
 """The rules of the game, as one pure step.
 
-A player is somewhere as somebody, and has four tools:
+A player is on a host, acts as a principal, and has four tools:
 
     enumerate     tells what can be seen here: credentials, and hosts that the present principal can move to
-    authenticate  the player is the principal of a credential that was seen here
-    move          to a host that the present principal can move to, after it has been told of it; `home` is always open,
-                  and there everything is as in the beginning
-    escalate      where the present principal is an administrator of the host: what sessions leave can be seen, too
+    authenticate  makes the player act as the principal of a credential that was seen here
+    move          goes to a host that the present principal can move to, once the player has been told of it; `home` is
+                  always open, and brings the player back to the beginning
+    escalate      works where the present principal is an administrator of the host: credentials that sessions have left
+                  there can be seen, too
 
-What was seen on a host is of use on that host: who moves away has to enumerate again. So a state is five small values,
-the shortest way to a goal is found by a search in breadth, and what is best is known.
+What was seen on a host can be used on that host only: a player that moves away has to enumerate again. So a state is
+five small values, a breadth-first search finds the shortest way to a goal, and the highest return is known.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Action(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where a player is, as whom, and what it has been told there."""
+    """The host that a player is on, the principal that it acts as, and what it has been told there."""
 
     host: int
     principal: int
@@ -98,12 +99,12 @@ def seen_hosts(network: Network, state: State) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """To be somebody of a group."""
+    """What a player has to achieve: to act as a member of a group."""
 
     name: str
-    """the group's, with its domain"""
+    """name of the group, with its domain"""
     principals: frozenset[int]
-    """who is in the group"""
+    """the members of the group"""
 
 
 def goal_of(network: Network, name: str = DEFAULT_GOAL) -> Goal:

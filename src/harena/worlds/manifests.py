@@ -22,7 +22,7 @@ from harena.worlds.shortest import reachable_goals
 
 
 class WorldManifests:
-    """Used from one event loop."""
+    """The worlds that workspaces keep. Used from one event loop."""
 
     def __init__(self, store: Callable[[], Awaitable[WorldStorePort]], clock: Clock, check_room: CheckRoom) -> None:
         """`check_room` is asked before a world is kept."""

@@ -4,7 +4,7 @@
     text       {"messages": [...], "metadata": {...}}: the player answers with one line, as `move host-3`, and what the
                world says is the next question; for models whose chat template knows no tools
 
-A conversation ends with what the player did last: what the world says to that is no part of it, since nobody answers.
+A conversation ends with the player's last action. What the world says to that is left out, because no action follows.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _ARGUMENT: Mapping[str, str] = {"authenticate": "credential", "move": "host"}
 
 
 def line_of(network: Network, action: Action) -> str:
-    """An action in a line."""
+    """An action as one line of text."""
     return " ".join([action.tool.value, *arguments_of(network, action).values()])
 
 
 def action_in(network: Network, text: str) -> Action:
-    """The action that a text's first line means. Raises ValueError, which says what is wrong with it."""
+    """The action that a text's first line names. Raises ValueError, which says what is wrong with the line."""
     words = (text.strip().splitlines() or [""])[0].split()
     if not words:
         raise ValueError("an action is one line: the tool and what it takes, as `move host-3`")

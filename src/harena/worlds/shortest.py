@@ -1,8 +1,8 @@
-"""Shortest ways: a search in breadth over the states that can be reached.
+"""Shortest ways to goals: a breadth-first search over the states that can be reached.
 
-Two things keep it small. Where a principal can move depends on the principal alone, so its moves are followed from the
-first state in which it knows of them: later ones lead to the same states, and are no earlier. Going home leads to the
-beginning, which nothing precedes.
+Two rules keep it small. Where a principal can move depends on the principal alone, so its moves are followed only from
+the first state in which the player knows of them: from later states they lead to the same states, and not earlier.
+Moves home are not followed at all: they lead to the beginning, where the search has begun.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from harena.worlds.network import Network
 
 @dataclass(frozen=True, slots=True)
 class ReachableGoal:
-    """A group that a player can come to be in."""
+    """A group of which a player can become a member."""
 
     name: str
     steps: int
@@ -56,7 +56,7 @@ def shortest_way(network: Network, goal: Goal) -> tuple[Action, ...] | None:
 
 
 def reachable_goals(network: Network) -> tuple[ReachableGoal, ...]:
-    """Every group that a player is not in at the beginning and can come to be in, the nearest first."""
+    """Every group of which a player is no member at the beginning and can become one, the nearest first."""
     depth: dict[State, int] = {}
     first: dict[int, int] = {}
     for state, before in _states(network):

@@ -1,10 +1,11 @@
-"""Players that need no model: what each does next, of what it has been told.
+"""Players that need no model. Each draws its next action from those that it prefers:
 
-    random        any tool, with anything that was seen here; it may be refused
+    random        any tool, with anything that was seen here; the tool may refuse
     smart-random  any action that changes something, and home only where there is no other
-    greedy        what promises most: to be somebody new, to escalate, to see more, to go where it has not gone as who
-                  it is; where nothing is new it draws, and gives up after a while in which nothing was
-    recon-first   sees all that there is to see before it does anything else, and does then what it has done least
+    greedy        in this order: to authenticate as a principal that it never was, to escalate, to enumerate, to move
+                  where it has not moved as this principal; where nothing is new it plays as smart-random, and it gives
+                  up when nothing has been new for a while
+    recon-first   enumerates and escalates before it does anything else, and then does what it has done least often
 
 No player looks at more of the network than its tools have told it.
 """
@@ -42,16 +43,16 @@ class Memory:
     draws: Draws
     state: State
     principals: set[int] = field(default_factory=set)
-    """who it was"""
+    """principals that the player has acted as"""
     moves: dict[tuple[int, Action], int] = field(default_factory=dict)
-    """(principal, where to) -> how often it moved there as this principal"""
+    """(principal, move) -> how often the player made that move as this principal"""
     uses: dict[int, int] = field(default_factory=dict)
     """credential -> how often it was used"""
     idle: int = 0
-    """steps since it was somebody new, or moved where it had not moved as the same principal"""
+    """steps since the player became a new principal, or moved where it had not moved as that principal"""
 
     def note(self, action: Action, after: State) -> None:
-        """An action was taken, and this is the state now."""
+        """Remember an action and the state that it has led to."""
         known = len(self.principals) + len(self.moves)
         if action.tool is MOVE:
             move = self.state.principal, action
