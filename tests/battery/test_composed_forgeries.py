@@ -1,6 +1,6 @@
 """Composed forgeries on running sandboxes: none is paid, and none gets away without a score.
 
-    HARENA_BATTERY_COUNT     combinations for each world (CI: 8; `make test-battery`: 150, more than 5,000 in all)
+    HARENA_BATTERY_COUNT     combinations for each world (CI: 4; `make test-battery`: 150, more than 5,000 in all)
     HARENA_BATTERY_SEED      the first seed
     HARENA_BATTERY_SECONDS   no new round is begun after so many seconds
     HARENA_BATTERY_BUSY      processes that compute beside it
@@ -87,8 +87,8 @@ async def shrunk(node: Node, name: str, composition: Composition, said: str) -> 
 
 @pytest.mark.thorough
 async def test_no_composed_forgery_is_paid_or_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some hundred combinations over every contract; `make test-battery` tries thousands."""
-    count, first = number_of("HARENA_BATTERY_COUNT", 8), number_of("HARENA_BATTERY_SEED", 1)
+    """More than a hundred combinations over every contract; `make test-battery` tries thousands."""
+    count, first = number_of("HARENA_BATTERY_COUNT", 4), number_of("HARENA_BATTERY_SEED", 1)
     seconds, busy = number_of("HARENA_BATTERY_SECONDS", 75), number_of("HARENA_BATTERY_BUSY", 0)
     names = chosen_worlds()
     found: list[str] = []

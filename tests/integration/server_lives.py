@@ -135,9 +135,10 @@ class Server:
     _reader: threading.Thread | None = None
 
     @classmethod
-    def start(cls, *prefix: str, **env: str) -> Server:
+    def start(cls, *prefix: str, drain_seconds: int = 5, **env: str) -> Server:
         """With HARENA_HOME and the like, and perhaps by another program; it may not listen yet."""
-        command = [*prefix, sys.executable, "-m", "harena.cli.main", "serve", "--port", "0", "--drain", "5"]
+        command = [*prefix, sys.executable, "-m", "harena.cli.main", "serve", "--port", "0"]
+        command += ["--drain", str(drain_seconds)]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **env})
         return cls(process)
 
@@ -248,13 +249,14 @@ class Lives:
 
 
 @contextlib.contextmanager
-def servers(judge: Judge, *prefix: str) -> Iterator[Callable[[], Server]]:
+def servers(judge: Judge, *prefix: str, drain_seconds: int = 5) -> Iterator[Callable[[], Server]]:
     """Gives what starts a server, of the next life, perhaps by another program; those that still run in the end are
-    killed."""
+    killed. `drain_seconds`: how long a server waits, when it is told to stop, for runs that are under way."""
     started: list[Server] = []
 
     def start() -> Server:
-        started.append(Server.start(*prefix, **judge.for_life(len(started))))
+        environment = judge.for_life(len(started))
+        started.append(Server.start(*prefix, drain_seconds=drain_seconds, **environment))
         return started[-1]
 
     try:

@@ -338,7 +338,7 @@ def test_a_server_that_is_told_to_stop_lets_go_of_its_jobs(judge: Judge, adoptin
     nothing is held against the runs."""
     before = Footprint.take()
     lives = Lives()
-    with servers(judge) as start:
+    with servers(judge, drain_seconds=1) as start:  # what is under way never ends, and is waited for twice
         server = start().listens()
         request = {"name": "n", "scenarios": [HANGS, *judged(3)], "config": {"concurrency": 2, "timeout_seconds": 3600}}
         job_id = server.ask("POST", "/benchmark_jobs", request)["id"]

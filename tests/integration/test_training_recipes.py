@@ -101,7 +101,7 @@ def test_an_agent_learns_in_the_environment_of_a_stored_task(tmp_path: Path) -> 
 
 class Judge(ThreadingHTTPServer):
     """A server with OpenAI's interface, whose model likes letters. `status`: what it answers the next questions with,
-    and then 200."""
+    and then 200. It has an address, and refuses connections until it is started."""
 
     def __init__(self) -> None:
         self.status: Iterator[int] = iter(())
@@ -127,7 +127,20 @@ class Judge(ThreadingHTTPServer):
             def log_message(self, *words: Any) -> None:
                 pass
 
-        super().__init__(("127.0.0.1", 0), Completions)
+        super().__init__(("127.0.0.1", 0), Completions, bind_and_activate=False)
+        self.server_bind()
+        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01})
+
+    def start(self) -> None:
+        """Accept connections."""
+        self.server_activate()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End. Without effect where it was not started."""
+        if self._thread.is_alive():
+            self.shutdown()
+            self._thread.join()
 
 
 MARKED = re.compile(r"<judged ([0-9a-f]{16})>\n(.*?)\n</judged \1>", re.DOTALL)
@@ -141,15 +154,12 @@ def liked(answer: str) -> float:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
-    """Its address is in the environment that workers inherit."""
+    """A judge that is not started yet, whose address is in the environment that workers inherit."""
     with Judge() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
         monkeypatch.setenv(settings.JUDGE_BASE_URL.name, f"http://127.0.0.1:{server.server_port}/v1")
         monkeypatch.setenv("no_proxy", "*")
         yield server
-        server.shutdown()
-        thread.join()
+        server.stop()
 
 
 def judged(folder: Path, **config: Any) -> TrainingJob:
@@ -176,6 +186,7 @@ def judged(folder: Path, **config: Any) -> TrainingJob:
 
 def test_a_models_judgement_is_the_reward(tmp_path: Path, server: Judge) -> None:
     """Of each answer, with its prompt and the rubric."""
+    server.start()
     job = ended(judged(tmp_path))
     told = harena.training_jobs.metrics(job).metrics
     assert told["train/masked_share"] == [0.0] * 3
@@ -194,15 +205,25 @@ def test_a_models_judgement_is_the_reward(tmp_path: Path, server: Judge) -> None
     assert len(server.asked) == 3 * 2 * 4
 
 
-@pytest.mark.parametrize("status", [503, 404])
-def test_a_job_waits_for_its_judge(tmp_path: Path, server: Judge, status: int) -> None:
-    """Whether it is down or refuses everything: nobody earns a 0 for that, and no step is learned from nothing."""
-    server.status = repeat(status)
+# Each try waits some 15 s for a judge that says that it is busy, so the job pauses only after a minute and a half. The
+# other rows show the same of a job, and tests/component/scoring/test_judge.py shows how a busy judge is waited for.
+@pytest.mark.parametrize("status", ["away", 404, pytest.param(503, marks=pytest.mark.soak)])
+def test_a_job_waits_for_its_judge(tmp_path: Path, server: Judge, status: int | str) -> None:
+    """Whether it is away, or busy, or refuses everything: nobody earns a 0 for that, and no step is learned from
+    nothing."""
+    if isinstance(status, int):
+        server.status, said = repeat(status), f"the judge's server answered {status}"
+        server.start()
+    else:
+        said = "the judge's server cannot be asked"
     job = judged(tmp_path)
     for event in harena.training_jobs.events(job):
         if event.kind == "training_paused":
-            assert f"the judge's server answered {status}" in (event.message or "")
-            server.status = iter(())
+            assert said in (event.message or "")
+            if isinstance(status, int):
+                server.status = iter(())
+            else:
+                server.start()
     job = ended(job)
     told = harena.training_jobs.metrics(job).metrics
     assert told["train/masked_share"] == [0.0] * 3, "what was lost meanwhile is asked for once more"
