@@ -4,8 +4,8 @@ scaling   the same job with 1, 2 and 4 workers, each on a raylet of its own. Eac
           sandbox, and a worker may have `RUNS` of them under way, so that one worker is slow by waiting, not by
           computing: what is measured is whether workers wait side by side. The first step is not counted; learner and
           samplers take turns
-pairs     the same job, from the same weights, with the engine of this machine and on two workers of a cluster, both
-          one step off; rewards compare answers in the worker's process
+pairs     the same job, from the same weights and with a new optimizer, with the engine of this machine and on two
+          workers of a cluster, both one step off; rewards compare answers in the worker's process
 kills     one job on two raylets, of which one after the other is killed while rollouts are under way; the next is
           killed when there are two workers again. The job must do all of its steps, and each rollout be written once
 """
@@ -126,6 +126,7 @@ async def _rewards_per_second(workers: int) -> dict[str, float]:
 
 
 async def _pair(seed: int, steps: int) -> dict[str, float]:
+    from harena.training.engines.local import LocalEngine
     from harena.training.loop.rl import RLLoop
     from harena.training.rewards import exact_match
     from harena.training.rollouts.rollout import SingleTurn
@@ -135,19 +136,19 @@ async def _pair(seed: int, steps: int) -> dict[str, float]:
         taught, rows = await demonstrated(seed)
         told: list[float] = []
         job: Any = None
-        engine: Any = taught
+        weights = (taught._model, taught.tokenizer.inner)
+        # not the engine that was taught: its optimizer knows the demonstrations' gradients, and the cluster's does not
+        engine: Any = LocalEngine(*weights) if where == "local" else None
         rollouts: Any = SingleTurn(exact_match())
         if where == "ray":
-            job, engine, rollouts = await _job(
-                2, (taught._model, taught.tokenizer.inner), recipe="exact_match_v1", params={}
-            )
+            job, engine, rollouts = await _job(2, weights, recipe="exact_match_v1", params={})
         loop = RLLoop(engine, rows, None, _settings(engine, seed, steps), rollouts=rollouts, probe=None)
         try:
             await loop.run(on_step=partial(_note_reward, told))
         finally:
             if job is not None:
                 await job.close()
-                await engine.close()
+            await engine.close()
             await taught.close()
         final[where] = fmean(told[-LAST:])
         final[f"{where}_first"] = told[0]

@@ -151,6 +151,9 @@ async def test_jobs_that_cannot_use_an_object_are_not_read(database: Database, m
         return is_it(ref, *this)
 
     monkeypatch.setattr(registry_queries, "_is", seen)
-    assert (await registry.withdraw("a", "dataset", "my_rows", "1")).others == 1
+    assert (await registry.remove("a", "dataset", "my_rows", "1")).others == 1
     assert looked_at == ["my_rows"]
+    await registry.withdraw("a", "dataset", "my_rows", "1")
+    assert (await registry.remove("a", "dataset", "my_rows", "1")).others == 1
+    assert await registry.find("a", "dataset", "my_rows", "1") is not None
     assert (await registry.remove("default", "dataset", "myxrows", "1")).own == ("id_does_not", "id_nor_this")

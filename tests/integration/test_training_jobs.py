@@ -321,3 +321,29 @@ def test_a_model_plays_in_a_world(tmp_path: Path) -> None:
         ("config.world_runtime_id", 15),
         ("config.trajectory_dataset_refs[0]", 2),
     ]  # of 20, five have failed
+
+
+def test_blueprints_are_those_of_its_acceptance(tmp_path: Path) -> None:
+    """A name that means something else when rollouts are made, or nothing any more, changes no reward of a job."""
+    for said in ("older", "right"):
+        harena.blueprints.create("told", env={"SAID": said}, warm=[])
+    has = "any(c in 'aeiou0123' for c in r'''{completion}''')"
+    template = f"import os\ndef f(x):\n    return [os.environ['SAID'], {has}]\n"
+    contract = {"type": "tests", "entry_point": "f", "checks": [{"args": [1], "expected": ["right", True]}]}
+    rows = [{"prompt": f"{n}>", "scoring": contract} for n in range(2)]
+    job = learning(
+        tmp_path,
+        "tiny-llama",
+        prompt_dataset_ref=written(tmp_path / "rows.jsonl", rows),
+        steps=2,
+        batch_size=2,
+        overlong="score",
+        reward_recipe={"name": "code_tests_v1", "params": {"template": template, "blueprint_id": "told"}},
+    )
+    harena.blueprints.create("told", env={"SAID": "wrong"}, warm=[])
+    harena.blueprints.delete("told")
+    ended = harena.training_jobs.wait(job, timeout=END_SECONDS)
+    assert (ended.state, ended.error) == ("completed", None)
+    told = harena.training_jobs.metrics(job).metrics
+    assert told["train/masked_share"] == [0, 0]
+    assert max(told["train/reward"]) > 0

@@ -164,9 +164,9 @@ class RegistryStorePort(Protocol):
         others that have not ended and refer to it in the organisation that has seen it until now. None = the workspace
         has no such version, or another workspace has published some version of this name to the organisation."""
 
-    async def withdraw(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectUsers:
-        """The training jobs of other workspaces that have not ended and refer to it; where there are none, its own
-        workspace alone sees it from now on."""
+    async def withdraw(self, workspace: str, kind: ObjectKind, name: str, version: str) -> None:
+        """From now on its own workspace alone sees it. Training jobs of others that refer to it and have not ended
+        count for `remove` as before."""
 
     async def organization(self, workspace: str) -> str:
         """The organisation that the workspace belongs to."""

@@ -131,7 +131,15 @@ SANDBOX_NETWORKS = Setting(
     "as 10.0.0.0/8; `public` = none. Without it all. A server sets it for the workers of its training jobs; its own "
     "are those of `harena serve --network-allow`.",
 )
-OF_WORKERS = (WORKSPACE, WORKSPACE_LIMITS, SANDBOX_NETWORKS)
+HELD_BLUEPRINTS = Setting(
+    "HARENA_HELD_BLUEPRINTS",
+    NODE,
+    None,
+    "directory",
+    "Blueprints that an embedded node finds before those of its workspace. A node sets it for the workers of a "
+    "training job: they are the versions that the job was accepted with.",
+)
+OF_WORKERS = (WORKSPACE, WORKSPACE_LIMITS, SANDBOX_NETWORKS, HELD_BLUEPRINTS)
 """what a node tells the workers of its training jobs, and these the processes that work for them on other machines"""
 SECRET_KEY = Setting(
     "HARENA_SECRET_KEY",

@@ -6,13 +6,13 @@ Importing this loads nothing else; `open_embedded` loads what plain sandboxes ne
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harena.core import settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from harena.core.models import KnownProgram
     from harena.core.network_policy import Network
@@ -140,7 +140,8 @@ async def _open(home: Path, config: NodeConfig, workspace: str | None = None) ->
 
     clock = SystemClock()
     layers = LayerStore(home / "layers")
-    blueprints = Blueprints(clock, layers=layers, root=home / "blueprints")
+    held = settings.HELD_BLUEPRINTS.read()
+    blueprints = Blueprints(clock, layers=layers, root=home / "blueprints", held=Path(held) if held else None)
     images = NodeImages(config.images_place, clock, for_server=config.works_for_server)
     gateways = NodeGateways()
     runtime = LinuxRuntime(

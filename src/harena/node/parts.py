@@ -270,7 +270,13 @@ class NodeParts:
                 return await self.registry().resolve(workspace, request, reader, manifest_of, model_of)
 
             self._training = training_jobs(
-                self._config, self._database, resolve, self.blueprints.get, self.clock, jobs.stored_room.check
+                self._config,
+                self._database,
+                resolve,
+                self.blueprints.get,
+                self.blueprints.hold,
+                self.clock,
+                jobs.stored_room.check,
             )
         return self._training
 

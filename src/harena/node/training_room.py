@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harena.core import settings
 from harena.core.threads import TRAINING
 from harena.jobs.training.owned_training import Workers
-from harena.jobs.training.training_jobs import TrainingJobs
+from harena.jobs.training.training_jobs import Hold, TrainingJobs
 from harena.training.installed import missing_for_training
 from harena.training.requests.acceptance import FindBlueprint, Resolve, accepted
 from harena.training.requests.planned import planned_training
@@ -32,11 +32,12 @@ def training_jobs(
     stores: TrainingStores,
     resolve: Resolve,
     find_blueprint: FindBlueprint,
+    hold: Hold,
     clock: Clock,
     check_room: CheckRoom,
 ) -> TrainingJobs:
-    """Make the training jobs of a node; `resolve` and `find_blueprint` find what requests refer to, `check_room` raises
-    LimitExceededError where a workspace has no room for so many bytes."""
+    """Make the training jobs of a node; `resolve` and `find_blueprint` find what requests refer to, `hold` keeps
+    blueprints for jobs, `check_room` raises LimitExceededError where a workspace has no room for so many bytes."""
     # a worker makes its sandboxes on a node of its own, so that it must not find the server that a client would use
     env = {name: value for name, value in os.environ.items() if name not in _OF_CLIENTS}
 
@@ -62,4 +63,5 @@ def training_jobs(
             limits_of=config.limits_of,
             sandbox_networks=config.sandbox_networks,
         ),
+        hold,
     )

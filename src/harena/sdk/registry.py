@@ -52,8 +52,8 @@ async def _publish(kind: ObjectKind, ref: str) -> StoredObject:
 
 
 async def _withdraw(kind: ObjectKind, ref: str) -> StoredObject:
-    """Show the version NAME@VERSION to your own workspace alone. Raises NotFoundError, and ValidationError (reason
-    IN_USE) while a training job of another workspace that has not ended refers to it."""
+    """Show the version NAME@VERSION to your own workspace alone, from now on; training jobs of others that were
+    accepted before go on with it. Raises NotFoundError."""
     operations = await current_portal().operations()
     return await operations.withdraw_object(checked_kind(kind), checked_text(ref, "ref"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Text, cast, delete, false, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Text, cast, delete, func, or_, select, update
 
 from harena.core.file_trees import BLOCK_BYTES
 from harena.core.pages import PageRows
@@ -91,17 +91,11 @@ class RegistryStore:
 
         return await self._database.run(published)
 
-    async def withdraw(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectUsers:
-        """Show a version to its own workspace alone, unless jobs of others refer to it; gives those jobs."""
-        this = _of(workspace, kind, name, version)
-
-        def withdrawn(connection: Connection) -> ObjectUsers:
-            users = ObjectUsers(others=_users(connection, workspace, kind, name, version).others)
-            if not users:
-                connection.execute(update(objects).where(*this).values(organization=None))
-            return users
-
-        return await self._database.run(withdrawn)
+    async def withdraw(self, workspace: str, kind: ObjectKind, name: str, version: str) -> None:
+        """Show a version to its own workspace alone. Jobs of others that refer to it keep its row from being
+        deleted."""
+        statement = update(objects).where(*_of(workspace, kind, name, version)).values(organization=None)
+        await self._database.run(lambda connection: connection.execute(statement))
 
     async def organization(self, workspace: str) -> str:
         """Read the organisation that a workspace belongs to."""
@@ -154,22 +148,33 @@ def _users(connection: Connection, workspace: str, kind: str, name: str, version
     """The jobs that refer to a version, which nobody changes until the transaction ends."""
     # the lock comes before the look at the jobs: see `harena.store.references`
     connection.execute(become_writer(objects))
-    locked = select(objects.c.organization).where(*_of(workspace, kind, name, version)).with_for_update()
-    organization = connection.scalar(locked)
+    columns = (objects.c.organization, objects.c.digest)
+    locked = select(*columns).where(*_of(workspace, kind, name, version)).with_for_update()
+    organization, digest = connection.execute(locked).first() or (None, None)
     jobs = training_jobs.c
     # what jobs refer to can be long, and nobody else writes meanwhile: what cannot be it is not read
     told = cast(jobs.resolved, Text)
-    theirs = told.contains(f'"{organization}"', autoescape=True) if organization is not None else false()
+    # jobs that were accepted before it was withdrawn need its files, too, wherever it was shown
+    theirs = told.contains(f'"{digest if organization is None else organization}"', autoescape=True)
     may_use = (told.contains(f'"{name}"', autoescape=True), or_(jobs.workspace == workspace, theirs))
     standing = select(jobs.id, jobs.workspace, jobs.resolved).where(jobs.state.in_(OPEN_STATES), *may_use)
-    own, others = [], 0
+    own, borrowed = [], []
     for job in connection.execute(standing).all():
         named = [ref for ref in job.resolved if _is(ref, kind, name, version)]
         if job.workspace == workspace and any(ref.get("organization") is None for ref in named):
             own.append(job.id)
-        elif organization is not None and any(ref.get("organization") == organization for ref in named):
-            others += 1
-    return ObjectUsers(own=tuple(own), others=others)
+        else:
+            borrowed.append({ref.get("organization") for ref in named if ref.get("digest") == digest} - {None})
+    if organization is not None:
+        return ObjectUsers(own=tuple(own), others=sum(organization in shown for shown in borrowed))
+    same = (objects.c[column] == value for column, value in _identity(kind, name, version, digest).items())
+    of_others = select(objects.c.organization).where(*same, objects.c.workspace != workspace)
+    theirs_now = {*connection.scalars(of_others)} if any(borrowed) else set()
+    return ObjectUsers(own=tuple(own), others=sum(bool(shown - theirs_now) for shown in borrowed))
+
+
+def _identity(kind: str, name: str, version: str, digest: str | None) -> dict[str, str | None]:
+    return {"kind": kind, "name": name, "version": version, "digest": digest}
 
 
 def _is(ref: Mapping[str, Any], kind: str, name: str, version: str) -> bool:

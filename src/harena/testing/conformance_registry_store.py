@@ -102,7 +102,7 @@ class RegistryStoreConformance:
         assert [*page] == [shown]
         assert await store.find("z", "dataset", "a", "1") is None
         assert await store.publish("z", "dataset", "a", "1") is None
-        assert not await store.withdraw(shown.workspace, "dataset", "a", "1")
+        await store.withdraw(shown.workspace, "dataset", "a", "1")
         assert await store.find("z", "dataset", "a", "1", published=True) is None
 
     async def test_a_name_is_published_by_one(self, store: RegistryStorePort, other: RegistryStorePort) -> None:

@@ -140,16 +140,19 @@ async def test_jobs_use_what_was_published(clients: dict[str, HttpOperations]) -
     own = await a.plan_training_job(_sft(dataset_ref={"name": "sums", "version": "1"}))
     assert own.resolved[1].organization is None
     waiting = await b.create_training_job({**_sft(dataset_ref={"name": "sums", "version": "1"}), "tags": ["held"]})
+    # a key that may write and not publish takes nothing from others
+    with pytest.raises(ValidationError, match="published to the organisation acme: withdraw it first"):
+        await a.delete_object("dataset", "sums@1")
+    # no job of others keeps it from being hidden at once, and each that was there keeps its files
+    await a.withdraw_object("dataset", "sums@1")
+    with pytest.raises(NotFoundError):
+        await b.plan_training_job(_sft(dataset_ref={"name": "sums", "version": "1"}))
     with pytest.raises(ValidationError, match="1 training jobs of other workspaces") as used:
-        await a.withdraw_object("dataset", "sums@1")
+        await a.delete_object("dataset", "sums@1")
     assert used.value.reason == IN_USE
     assert waiting.id not in str(used.value)
     await b.cancel_training_job(waiting.id)
     await b.wait_training_job(waiting.id)
-    # a key that may write and not publish takes nothing from others
-    with pytest.raises(ValidationError, match="published to the organisation acme: withdraw it first"):
-        await a.delete_object("dataset", "sums@1")
-    await a.withdraw_object("dataset", "sums@1")
     await a.delete_object("dataset", "sums@1")
     with pytest.raises(NotFoundError, match="deleted since"):
         await b.retry_training_job(waiting.id)
@@ -304,10 +307,9 @@ async def test_a_move_takes_nothing_from_jobs(here: World, clients: dict[str, Ht
     waiting = await b.create_training_job(_sft(dataset_ref={"name": "sums", "version": "1"}) | {"tags": ["held"]})
     workspaces = await _workspaces(here)
     await workspaces.set_organization("a", "umbrella")
-    for change in (a.publish_object, a.withdraw_object):
-        with pytest.raises(ValidationError, match="1 training jobs of other workspaces") as used:
-            await change("dataset", "sums@1")
-        assert used.value.reason == IN_USE
+    with pytest.raises(ValidationError, match="1 training jobs of other workspaces") as used:
+        await a.publish_object("dataset", "sums@1")
+    assert used.value.reason == IN_USE
     with pytest.raises(ValidationError, match="withdraw it first"):
         await a.delete_object("dataset", "sums@1")
     await b.cancel_training_job(waiting.id)
@@ -320,6 +322,27 @@ async def test_a_move_takes_nothing_from_jobs(here: World, clients: dict[str, Ht
     await b.cancel_training_job(waiting.id)
     await b.wait_training_job(waiting.id)
     assert (await a.publish_object("dataset", "sums@1")).organization == "umbrella"
+
+
+async def test_what_was_withdrawn_stays_for_jobs(here: World, clients: dict[str, HttpOperations]) -> None:
+    """Wherever its owner has moved since; jobs that use what another workspace shows elsewhere are none of its."""
+    a, b, c, d = (clients[name] for name in "abcd")
+    rows = b'{"prompt": "1+1=", "answer": "2"}\n' * 3
+    held = _sft(dataset_ref={"name": "sums", "version": "1"}) | {"tags": ["held"]}
+    for owner in (a, c):
+        await push(owner, "dataset", "sums@1", rows_jsonl=rows)
+        await owner.publish_object("dataset", "sums@1")
+    workspaces = await _workspaces(here)
+    await workspaces.set_organization("d", "umbrella")
+    waiting, elsewhere = await b.create_training_job(held), await d.create_training_job(held)
+    await workspaces.set_organization("a", "third")
+    await a.withdraw_object("dataset", "sums@1")
+    with pytest.raises(ValidationError, match="1 training jobs of other workspaces"):
+        await a.delete_object("dataset", "sums@1")
+    await b.cancel_training_job(waiting.id)
+    await b.wait_training_job(waiting.id)
+    await a.delete_object("dataset", "sums@1")
+    await d.cancel_training_job(elsewhere.id)
 
 
 async def test_hosted_training_knows_the_organisation(here: World, clients: dict[str, HttpOperations]) -> None:

@@ -125,3 +125,31 @@ async def test_a_workspace_that_moves_publishes_anew(
     assert left == {".lock"}
     await blueprints.create("b", "env")
     await blueprints.publish("b", "env")
+
+
+async def test_what_a_job_holds(blueprints: Blueprints, tmp_path: Path, organizations: dict[str, str]) -> None:
+    """It is found under the words that it was asked for by, whatever is created, withdrawn and deleted since; what was
+    not asked for is what it is now."""
+    old = await blueprints.create("b", "own", env={"A": "1"})
+    own = await blueprints.create("b", "own", env={"A": "2"}, files={"/data/x": b"1", "/data/y": b"22"})
+    shown = await blueprints.create("a", "shown", env={"B": "1"})
+    await blueprints.publish("a", "shown")
+    await blueprints.hold("b", ["own", old.id, "shown", "default"], tmp_path / "held")
+    newer = await blueprints.create("b", "own")
+    await blueprints.withdraw("a", "shown")
+    await blueprints.delete("b", old.id)
+    await blueprints.delete("b", own.id)
+    holder = Blueprints(
+        FakeClock(), layers=LayerStore(tmp_path / "layers"), root=tmp_path / "blueprints", held=tmp_path / "held"
+    )
+    found = [await holder.get("b", word) for word in ("own", old.id, "shown")]
+    assert [one.id for one in found] == [own.id, old.id, shown.id]
+    assert [one.digest for one in found] == [own.digest, old.digest, shown.digest]
+    assert dict(found[0].files) == {"/data/x": b"1", "/data/y": b"22"}
+    assert (await holder.get("b", newer.id)).id == newer.id
+    assert (await blueprints.get("b", "own")).id == newer.id
+    assert (await holder.get("b", own.id)).id == own.id
+    with pytest.raises(NotFoundError):
+        await blueprints.get("b", own.id)
+    with pytest.raises(NotFoundError):
+        await blueprints.hold("b", ["shown"], tmp_path / "late")

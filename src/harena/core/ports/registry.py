@@ -60,9 +60,10 @@ class RegistryOperations(Protocol):
         now is another one, and training jobs of others that have not ended use it."""
 
     async def withdraw_object(self, kind: ObjectKind, ref: Id) -> StoredObject:
-        """Show a version to its own workspace alone; 409 while training jobs of others that have not ended use it.
+        """Show a version to its own workspace alone, from now on. Training jobs of others that were accepted before go
+        on with it, and its files stay until those have ended.
 
-        Raises NotFoundError, and ValidationError with the reason IN_USE."""
+        Raises NotFoundError."""
 
     async def delete_object(self, kind: ObjectKind, ref: Id) -> None:
         """Delete a version; 409 while a training job that has not ended refers to it.

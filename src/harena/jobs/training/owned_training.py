@@ -47,6 +47,8 @@ SILENT_SECONDS = 600.0
 STORE_PAUSE_SECONDS = 1.0
 RESTART_PAUSE_SECONDS = 0.5
 PLAN_FILE = "plan.json"
+BLUEPRINTS_FOLDER = "blueprints"
+"""of a job's folder: the blueprints that it was accepted with, beside the folders of its tries"""
 
 _log = logging.getLogger("harena.node")
 
@@ -225,7 +227,7 @@ class OwnedTraining:
         """Its last line, if it said one; how it ended, and the end of what it printed."""
         await TRAINING.run(self._write_plan)
         try:
-            env = await self._workers.env_of(self._job.workspace)
+            env = {**await self._workers.env_of(self._job.workspace), **self._held()}
             worker = await WorkerProcess.start(self._workers.command, self._folder, env, self._clock)
         except PlatformError as error:
             return None, str(error), ""
@@ -244,6 +246,10 @@ class OwnedTraining:
                 _log.warning("training job %s: its worker printed at its end:\n%s", self.id, tail)
             tail = ""
         return last, trouble or f"its worker {how_it_ended(code)}", f"\n{tail}" if tail else ""
+
+    def _held(self) -> dict[str, str]:
+        place = self._folder.parent / BLUEPRINTS_FOLDER
+        return {settings.HELD_BLUEPRINTS.name: str(place.resolve())} if place.exists() else {}
 
     async def _listen(self, worker: WorkerProcess) -> WorkerLine | None:
         """Its last line; None = it tells nothing any more, or is to be ended. Raises BrokenLine, PlatformError."""

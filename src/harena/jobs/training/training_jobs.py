@@ -54,7 +54,7 @@ from harena.core.training_jobs import (
 from harena.core.training_store import NewTrainingEvent, NewTrainingJob, TrainingChanges, TrainingRetry
 from harena.jobs.benchmark.job_admission import RETRY_SECONDS
 from harena.jobs.training.learned_models import checkpoint_model, model_folder, named_checkpoint
-from harena.jobs.training.owned_training import EndCause, Workers
+from harena.jobs.training.owned_training import BLUEPRINTS_FOLDER, EndCause, Workers
 from harena.jobs.training.short_works import ShortWorks
 from harena.jobs.training.training_answers import (
     logs_answer,
@@ -76,8 +76,12 @@ EVENTS_AT_A_TIME = 250
 """events of one follower that are in memory"""
 
 Accept = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
-"""(workspace, request) -> {name, trainer_type, request, resolved, plan, warnings}; raises ValidationError (every
-mistake)"""
+"""(workspace, request) -> {name, trainer_type, request, resolved, plan, warnings, blueprints}; raises ValidationError
+(every mistake)"""
+
+
+Hold = Callable[[str, Sequence[str], Path], Awaitable[None]]
+"""(workspace, names or ids of blueprints, folder that they are copied to); raises NotFoundError, PlatformError"""
 
 
 Describe = Callable[[Mapping[str, Any]], Awaitable[PlannedTraining]]
@@ -95,11 +99,14 @@ class TrainingJobs:
         describe: Describe,
         clock: Clock,
         workers: Workers,
+        hold: Hold | None = None,
     ) -> None:
-        """`config.home`: below which the jobs' folders are. `stores` stay open until `close` has returned."""
+        """`config.home`: below which the jobs' folders are. `stores` stay open until `close` has returned. `hold` keeps
+        the blueprints of jobs for them; None = jobs find those of their names at any time."""
         self._queue = TrainingQueue(config, stores, clock, workers)
         self._accept = accept
         self._describe = describe
+        self._hold = hold
         self._clock = clock
         self._limits_of = config.limits_of
         self._exports, self._plays = ShortWorks(workers, clock), ShortWorks(workers, clock)
@@ -327,7 +334,7 @@ class TrainingJobs:
     ) -> str:
         await self._check_room(workspace, store)
         accepted = await self._accept(workspace, request)
-        warnings = accepted.pop("warnings", [])
+        warnings, blueprints = accepted.pop("warnings", []), accepted.pop("blueprints", [])
         new = NewTrainingJob(
             **accepted,
             id=f"train_{uuid.uuid4().hex[:16]}",
@@ -339,7 +346,16 @@ class TrainingJobs:
         )
         events = [self._event(TrainingEventKind.JOB_QUEUED, "the job was accepted")]
         events += [self._event(TrainingEventKind.LOG, warning, level="warning") for warning in warnings]
-        return await store.insert_job(new, events, key=key)
+        folder = self._queue.folders / new.id
+        standing = ""
+        try:
+            if self._hold is not None and blueprints:
+                await self._hold(workspace, blueprints, folder / BLUEPRINTS_FOLDER)
+            standing = await store.insert_job(new, events, key=key)
+        finally:
+            if standing != new.id:
+                await TRAINING.run(shutil.rmtree, folder, ignore_errors=True)
+        return standing
 
     async def _check_room(self, workspace: str, store: TrainingStorePort) -> None:
         if self._limits_of is None:

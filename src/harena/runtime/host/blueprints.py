@@ -82,6 +82,7 @@ _CONTENTS = ".{}.files"
 _ORGANIZATIONS = ".organizations"
 _OWNER = ".{}.owner"
 """file of an organisation's folder: the workspace that has published this name, which is nobody else's there"""
+_HELD_BY_ID = "by_id"
 _LOCK = ".lock"
 _LEDGER = ".layers.json"
 """file of a workspace's folder: the layers that it has brought to the disk"""
@@ -130,15 +131,23 @@ class Blueprints(BlueprintSource):
     """The blueprints in `root` (default: `blueprints` in harena's home) and the built-in ones."""
 
     def __init__(
-        self, clock: Clock, *, layers: LayerStore, root: Path | None = None, python: str = sys.executable
+        self,
+        clock: Clock,
+        *,
+        layers: LayerStore,
+        root: Path | None = None,
+        held: Path | None = None,
+        python: str = sys.executable,
     ) -> None:
-        """`python` is the interpreter of the default image, for which packages are installed."""
+        """`held`: where `hold` has put blueprints that are found before those of any workspace; None = nowhere.
+        `python` is the interpreter of the default image, for which packages are installed."""
         self._clock = clock
         self.layers = layers
         """where the packages of blueprints are installed"""
         self.organization_of: OrganizationOf | None = None
         """finds the organisation of a workspace; None = nothing is published"""
         self._root = root or harena_home() / "blueprints"
+        self._held = held
         self._python = python
         self._loaded: OrderedDict[Path, tuple[tuple[int, int], int, Blueprint]] = OrderedDict()
         """what was read last, of which file and how long that was: a name that was removed and made anew begins with
@@ -230,6 +239,24 @@ class Blueprints(BlueprintSource):
     async def get(self, workspace: str, name_or_id: str) -> Blueprint:
         """The newest version of a name, or the one with this id. Raises NotFoundError."""
         return await found_in_thread(self, workspace, name_or_id)
+
+    async def hold(self, workspace: str, names_or_ids: Iterable[str], folder: Path) -> None:
+        """Copy blueprints as they are now, of the workspace or of its organisation, into a folder of whoever uses them
+        for long: they are found there (`held`) under the words that they were asked for by, whatever is created,
+        withdrawn or deleted meanwhile. Raises NotFoundError, PlatformError."""
+        for word in names_or_ids:
+            blueprint = await found_in_thread(self, workspace, word)
+            if blueprint.name not in BUILT_IN:
+                await _in_thread(workspace, self._hold, blueprint, _held_place(folder, word))
+
+    def _hold(self, blueprint: Blueprint, root: Path) -> None:
+        try:
+            private_folder(root)
+            self._write_contents(root, blueprint)
+            _replace(_path(root, blueprint.name, 1), _to_json(blueprint))
+        except OSError as error:
+            message = f"blueprint {blueprint.name} cannot be copied to {root}: {error}"
+            raise PlatformError(message, step="write blueprint") from error
 
     async def delete(self, workspace: str, name_or_id: str) -> list[str]:
         """Forget every version of a name, or the one with this id; installed layers stay. Gives the ids.
@@ -450,6 +477,10 @@ class Blueprints(BlueprintSource):
         """Find a blueprint, in the present thread: a file is read once, later calls look at the directory's names."""
         if (built_in := self.built_in(name_or_id)) is not None:
             return built_in
+        if self._held is not None:
+            for place in {_held_place(self._held, name_or_id), self._held}:
+                if (held := self._found_in(place, name_or_id)) is not None:
+                    return held
         root = self._root_of(workspace)
         if (found := self._found_in(root, name_or_id)) is not None:
             return found
@@ -595,6 +626,11 @@ class Blueprints(BlueprintSource):
             draft.unlink(missing_ok=True)
         place = _path(root, blueprint.name, version)
         self._keep_loaded(place, stamp, len(written), self._from_json(root, written))
+
+
+def _held_place(folder: Path, name_or_id: str) -> Path:
+    """A version that was asked for by its id is not what its name means."""
+    return folder / _HELD_BY_ID if name_or_id.startswith(_ID_PREFIX) else folder
 
 
 @contextmanager

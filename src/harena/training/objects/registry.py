@@ -194,12 +194,11 @@ class Registry:
         return object_answer(made)
 
     async def withdraw(self, workspace: str, kind: ObjectKind, ref: str) -> StoredObject:
-        """Show one version to its own workspace alone. Raises NotFoundError, and ValidationError where training jobs of
-        others that have not ended use it."""
+        """Show one version to its own workspace alone, from now on: jobs of others that were accepted before go on with
+        it, and its files stay until those have ended. Raises NotFoundError."""
         name, version = _one_version(ref)
         store = await self._store()
-        if users := await store.withdraw(workspace, checked_kind(kind), name, version):
-            raise _used(kind, ref, users)
+        await store.withdraw(workspace, checked_kind(kind), name, version)
         row = await store.find(workspace, kind, name, version)
         if row is None:
             raise _missing(kind, ref)

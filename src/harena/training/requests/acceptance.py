@@ -36,7 +36,8 @@ async def accepted(
     find_blueprint: FindBlueprint,
     missing: Callable[[], str | None] = lambda: None,
 ) -> dict[str, Any]:
-    """{name, trainer_type, request, resolved, plan, warnings}, as JSON types; `missing` says what has to be installed
+    """{name, trainer_type, request, resolved, plan, warnings, blueprints}, as JSON types, the last one being those that
+    sandboxes of the job will be made of, as they are named; `missing` says what has to be installed
     before a job can run here. Raises ValidationError that lists every mistake, NotFoundError, PlatformError."""
     cluster = cluster_address() is not None
     request = await TRAINING.run(_parsed, body, cluster)
@@ -47,10 +48,12 @@ async def accepted(
     plan = plan_of(request, resolved, await TRAINING.run(text_facts, resolved), cluster=cluster)
     _check_room(plan, resolved)
     await TRAINING.run(_check_texts, plan, resolved)
+    blueprints: list[str] = []
     if isinstance(plan, RLPlan):
         await TRAINING.run(_check_offline, plan, resolved)
         missing_blueprints: dict[str, NotFoundError] = {}
-        for name in await TRAINING.run(_in_words, named_blueprints, plan, resolved):
+        blueprints = await TRAINING.run(_in_words, named_blueprints, plan, resolved)
+        for name in blueprints:
             try:
                 await find_blueprint(workspace, name)
             except NotFoundError as error:
@@ -64,6 +67,7 @@ async def accepted(
         "request": {"backend": request.backend, **request.model_dump(mode="json", exclude_unset=True)},
         "resolved": resolved.to_json(),
         "plan": plan.to_dict(),
+        "blueprints": blueprints,
     }
 
 

@@ -17,16 +17,23 @@ from harena.training.data.row_files import Row, read_rows
 from harena.training.environments.tasks import read_task
 from harena.training.requests.references import ResolvedReferences
 from harena.training.rewards.recipe import RewardRecipe, check_tells_apart, mistakes_of, recipe_name, rows_error
-from harena.training.rewards.registry import asks_judge, blueprints_of, reward_recipe
+from harena.training.rewards.registry import asks_judge, blueprints_of, has_tasks, reward_recipe
 
 MOST_ROWS = 5_000
 """a row takes up to a millisecond, and somebody waits"""
 
 
 def named_blueprints(plan: RLPlan, resolved: ResolvedReferences) -> list[str]:
-    """The blueprints that the recipe of a job names. Raises ValidationError where there is no such recipe."""
-    recipe = _recipe(plan, resolved)
-    return [] if recipe is None else sorted(blueprints_of(recipe))
+    """The blueprints that the recipe of a job names, its task, and the tasks of its first rows. Raises ValidationError
+    where there is no such recipe."""
+    if (recipe := _recipe(plan, resolved)) is None:
+        return []
+    rows = [
+        prompt_row_of(row.values, id=row.origin)
+        for ref in filter(None, (resolved.prompts, resolved.find("config.eval_dataset_ref")))
+        for row in (_rows(ref) if has_tasks(recipe) else ())
+    ]
+    return sorted(blueprints_of(recipe, rows))
 
 
 def check_rewards(plan: RLPlan, resolved: ResolvedReferences, missing_blueprints: Mapping[str, NotFoundError]) -> None:
@@ -37,9 +44,8 @@ def check_rewards(plan: RLPlan, resolved: ResolvedReferences, missing_blueprints
         return
     if asks_judge(recipe) and (missing := missing_judge()) is not None:
         raise ValidationError(f"reward recipe {recipe_name(recipe)}: {missing}, where this node runs")
-    for name in sorted(blueprints_of(recipe)):
-        if (error := missing_blueprints.get(name)) is not None:
-            raise ValidationError(f"reward recipe {recipe_name(recipe)}: {error}")
+    for _, error in sorted(missing_blueprints.items()):
+        raise ValidationError(f"reward recipe {recipe_name(recipe)}: {error}")
     for ref in filter(None, (resolved.prompts, resolved.find("config.eval_dataset_ref"))):
         _check_rows(recipe, ref)
     check_tells_apart(recipe, _learnt_from(resolved))

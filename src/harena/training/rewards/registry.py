@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.training.data.prompts import PromptRow
 from harena.training.environments.tasks import Task
 from harena.training.rewards.code_tests import CodeTests
 from harena.training.rewards.composite import Composite
@@ -76,11 +78,21 @@ def asks_judge(recipe: RewardRecipe) -> bool:
 TASK_RECIPES = frozenset({"task_verifier_v1", "task_env_verifier_v1", "task_env_agent_v1"})
 
 
-def blueprints_of(recipe: RewardRecipe) -> frozenset[str]:
-    """The blueprints that it, its parts and the job's task name. Rows may have tasks of their own."""
+def has_tasks(recipe: RewardRecipe) -> bool:
+    """It, or a part of it, is about tasks, which rows may have of their own."""
     if isinstance(recipe, Composite):
-        return frozenset().union(*(blueprints_of(part) for part, _ in recipe.parts.values()))
-    named = recipe.blueprint_id if isinstance(recipe, CodeTests) else None
-    if isinstance(recipe, TaskRecipe) and recipe.task is not None:
-        named = recipe.task.blueprint
-    return frozenset() if named is None else frozenset({named})
+        return any(has_tasks(part) for part, _ in recipe.parts.values())
+    return isinstance(recipe, TaskRecipe)
+
+
+def blueprints_of(recipe: RewardRecipe, rows: Sequence[PromptRow] = ()) -> frozenset[str]:
+    """The blueprints that it, its parts, the job's task, and the tasks of these rows name."""
+    if isinstance(recipe, Composite):
+        return frozenset().union(*(blueprints_of(part, rows) for part, _ in recipe.parts.values()))
+    named = {recipe.blueprint_id} if isinstance(recipe, CodeTests) else set()
+    if isinstance(recipe, TaskRecipe):
+        named |= {recipe.task.blueprint} if recipe.task is not None else set()
+        for row in rows:
+            with suppress(ValidationError):  # a row without a task is told of by the check of rows
+                named.add(recipe.task_for(row).blueprint)
+    return frozenset(filter(None, named))
