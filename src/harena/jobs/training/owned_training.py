@@ -48,7 +48,7 @@ STORE_PAUSE_SECONDS = 1.0
 RESTART_PAUSE_SECONDS = 0.5
 PLAN_FILE = "plan.json"
 BLUEPRINTS_FOLDER = "blueprints"
-"""of a job's folder: the blueprints that it was accepted with, beside the folders of its tries"""
+"""where a job's folder has the blueprints that it was accepted with, beside the folders of its tries"""
 
 _log = logging.getLogger("harena.node")
 
