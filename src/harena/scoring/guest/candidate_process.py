@@ -477,14 +477,16 @@ class Home(Border):
         return known
 
     def _chain(self, error: BaseException, *, is_raised: bool) -> tuple[Any, ...]:
-        """(cause, context, whether the context is hidden)."""
+        """(cause, context or True for the cause, whether the context is hidden)."""
         if self._chained >= _MOST_CHAINED:
             return (None, None, True)
         self._chained += 1
         try:
             # as items: what they are told as must not depend on how deep they are when they are packed
-            around = (error.__cause__, None if error.__suppress_context__ else error.__context__)
-            told = (None if each is None else self._told_error(each, is_raised=is_raised) for each in around)
+            cause, context = error.__cause__, error.__context__
+            around = (cause, None if context is cause else context)
+            told: list[Any] = [None if each is None else self._told_error(each, is_raised=is_raised) for each in around]
+            told[1] = True if context is not None and context is cause else told[1]
             return (*told, error.__suppress_context__)
         finally:
             self._chained -= 1
@@ -541,6 +543,8 @@ class Home(Border):
             return signature_in(target, name)
         if verb == "names":
             return tuple(map(str, dir(target)))
+        if verb == "type":
+            return type(target)
         if verb == "copy":
             return copy.copy(target)
         if verb == "deepcopy":
@@ -626,11 +630,12 @@ class Home(Border):
             has_trace = value.__traceback__ is not None
             return ("E", [self.item(part) for part in (*self._told_error(value, is_raised=False), has_trace)])
         if isinstance(value, types.GeneratorType):
-            return ("G", self._export(value), inspect.getgeneratorstate(value) == inspect.GEN_SUSPENDED)
+            has_begun = inspect.getgeneratorstate(value) == inspect.GEN_SUSPENDED
+            return ("G", self._export(value), *_names(value), has_begun)
         if isinstance(value, types.AsyncGeneratorType):
-            return ("B", self._export(value))
+            return ("B", self._export(value), *_names(value))
         if isinstance(value, types.CoroutineType):
-            return ("A", self._export(value))
+            return ("A", self._export(value), *_names(value))
         place, named = (place_of(value), name_of(value)) if isinstance(value, FUNCTIONS) else (None, None)
         if place is not None and not has_state(place[0]):
             self._handed[place] = value
@@ -903,6 +908,11 @@ def _plain(base: Any, value: Any) -> Any:
         return PLAIN[base](value)
     _, parts, made = VALUES[base.__name__]
     return base(value) if base is decimal.Decimal else made(*parts(value))
+
+
+def _names(value: Any) -> tuple[str, str]:
+    """The two names of a generator or a coroutine."""
+    return "".join(value.__name__), "".join(value.__qualname__)
 
 
 def _slots(cls: type) -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NEVER = (AssertionError, StopIteration, StopAsyncIteration)
 """what decides of a test or a loop is never told as more than that"""
 _OF_TRACES = re.compile(r"__traceback__|\btraceback\b|\btb_[a-z]|with_traceback|format_exc")
-_GROUPS: tuple[Any, ...] = tuple(
+GROUPS: tuple[Any, ...] = tuple(
     found for found in (getattr(builtins, "BaseExceptionGroup", None),) if isinstance(found, type)
 )
 
@@ -52,7 +52,7 @@ def class_here(module: Any, path: Any, base: Any) -> type[BaseException]:
 
 def arguments_of(error: BaseException, arguments: tuple[Any, ...], is_plain: Callable[[Any], bool]) -> tuple[Any, ...]:
     """What it was made of, as far as it crosses; those that a group holds are in it."""
-    if _GROUPS and isinstance(error, _GROUPS) and arguments is error.args:
+    if GROUPS and isinstance(error, GROUPS) and arguments is error.args:
         return (error.message, tuple(error.exceptions))
     return tuple(part for part in arguments if is_plain(part))
 

@@ -251,7 +251,8 @@ def _name_of(value: Any) -> str:
         return str(type.__getattribute__(value, "__name__"))
     if _really_isinstance(value, StandIn):
         return f"a {type(value).__name__} object"
-    return str(getattr(value, "__qualname__", "") or f"a {type(value).__name__} object")
+    named = value.__name__ if type(value) is Method else getattr(value, "__qualname__", "")
+    return str(named or f"a {type(value).__name__} object")
 
 
 def _is_for_tests(frame: Any) -> bool:

@@ -47,6 +47,7 @@ from harena.scoring.guest.candidate_process import (
 from harena.scoring.guest.caught_assertions import Caught
 from harena.scoring.guest.driver import UncarriedError, decode, encode
 from harena.scoring.guest.exception_transfer import (
+    GROUPS,
     arguments_of,
     fields_of,
     is_library_class,
@@ -854,7 +855,8 @@ class Candidate(Border):
                 self._keep_error(own, made)
         cause, context, is_hidden = chain
         made.__cause__ = None if cause is None else self.raised(*cause)
-        made.__context__ = None if context is None else self.raised(*context)
+        # a context that its own cause is told of is told once
+        made.__context__ = made.__cause__ if context is True else None if context is None else self.raised(*context)
         made.__suppress_context__ = bool(is_hidden)
         self._is_stated(made)
         return made
@@ -1345,8 +1347,8 @@ class Candidate(Border):
             return made
         reference = _Reference(("o", number))
         if kind == "G":
-            made = generator(self, reference, ahead=True, has_begun=parts[1] is True)
-            if parts[1] is True:
+            made = generator(self, reference, ahead=True, has_begun=parts[3] is True)
+            if parts[3] is True:
                 next(made)
         elif kind == "A":
             made = _coroutine(self, reference)
@@ -1357,6 +1359,8 @@ class Candidate(Border):
             made = _Function(self, reference, function, binds, place, lacks=lacks_part(parts[4]))
         else:
             raise GraphError(f"unknown kind {kind!r}")
+        if kind != "F":
+            made.__name__, made.__qualname__ = parts[1], parts[2]
         self._functions[id(made)] = weakref.ref(made), number
         return made
 
@@ -1737,7 +1741,8 @@ def _error_text(self: Any) -> str:
 
 def _made(cls: Any, arguments: Any, message: str, attributes: Any = (), *, is_own: bool = False) -> BaseException:
     if any(map(_is_told, cls.__mro__)):
-        made: BaseException = cls.__new__(cls)
+        # a group is made of its message and of what it holds
+        made: BaseException = cls.__new__(cls, *(arguments[:2] if issubclass(cls, GROUPS) else ()))
         made.args = arguments
         _give_attributes(made, attributes)
         made.__dict__["_harena_message"] = message

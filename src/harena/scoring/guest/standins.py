@@ -219,6 +219,24 @@ def differs_by_itself(first: Any, second: Any) -> bool:
     return False
 
 
+class _Copier:
+    """What `copy` finds of an object of the candidate's, which copies it where it is. A trusted text that asks for such
+    a method itself is told what the object's class has."""
+
+    def __init__(self, verb: str) -> None:
+        self._verb, self._name = verb, f"__{verb}__"
+
+    def __get__(self, stand_in: Any, cls: Any = None) -> Any:
+        asked = cls if stand_in is None else stand_in
+        candidate = type.__getattribute__(cls, "_harena_candidate")
+        if candidate is not None and sys._getframe(1).f_code.co_filename in sources:
+            return candidate.ask("get", asked, self._name)
+        verb = self._verb
+        if stand_in is None:
+            return lambda stand_in, memo=None: candidate.ask(verb, stand_in, "")
+        return lambda memo=None: candidate.ask(verb, stand_in, "")
+
+
 class StandIn:
     """An object of the candidate's."""
 
@@ -242,11 +260,12 @@ class StandIn:
     def __dir__(self) -> list[str]:
         return list(self._harena_candidate.ask("names", self, ""))
 
-    def __copy__(self) -> Any:
-        return self._harena_candidate.ask("copy", self, "")
+    __copy__ = _Copier("copy")
+    __deepcopy__ = _Copier("deepcopy")
+    if hasattr(object, "__getstate__"):  # since Python 3.11; without a class's own, every object has it
 
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self._harena_candidate.ask("deepcopy", self, "")
+        def __getstate__(self) -> Any:
+            return self._harena_candidate.ask("call", self, "__getstate__")
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         self._harena_candidate.note("it pickles an object of the candidate's")
@@ -292,6 +311,11 @@ def attribute(stand_in: Any, name: str) -> Any:
 
 
 def _attribute(stand_in: Any, name: str) -> Any:
+    if name == "_harena_item":
+        cls = type(stand_in)
+        what = f"it makes an object of the candidate's {cls.__name__} past the class"
+        type.__getattribute__(cls, "_harena_candidate").note(what)
+        raise TypeError(f"{what}, which is elsewhere")
     if name == "__signature__" and "__call__" in type(stand_in)._harena_special:
         candidate = object.__getattribute__(stand_in, "_harena_candidate")
         return signature_here(candidate, stand_in)
@@ -340,8 +364,8 @@ def items_as_set(value: Any) -> Any:
 
 
 _OF_METHOD = frozenset({
-    "__doc__", "__wrapped__", "__annotations__", "__code__", "__defaults__", "__kwdefaults__", "__module__",
-    "__isabstractmethod__", "__func__", "__dict__",
+    "__qualname__", "__doc__", "__wrapped__", "__annotations__", "__code__", "__defaults__", "__kwdefaults__",
+    "__module__", "__isabstractmethod__", "__func__", "__dict__",
 })  # fmt: skip
 """what a method says of its function, which is the candidate's"""
 
@@ -386,13 +410,25 @@ class _StandInInit:
     def __signature__(self) -> Any:
         return signature_here(self._class._harena_candidate, self._class, "__init__")
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith((*_PROBED_PREFIXES, "_harena_")):
+            raise AttributeError(name)
+        return getattr(self._class._harena_candidate.ask("get", self._class, "__init__"), name)
+
+
+class _StandInNew:
+    """A class's `__new__`, which makes an object where the class is."""
+
+    def __get__(self, owner: Any, cls: Any = None) -> Any:
+        return Method(cls, "__new__")
+
 
 class Method:
     # without a documentation of its own: that is the candidate's
 
     def __init__(self, owner: Any, name: str) -> None:
         self.__self__ = owner
-        self.__name__ = self.__qualname__ = name
+        self.__name__ = name
 
     def __call__(self, /, *positional: Any, **keywords: Any) -> Any:
         owner = self.__self__
@@ -453,6 +489,11 @@ class Method:
     def __doc__(self) -> Any:  # type: ignore[override]
         return self.__getattr__("__doc__")
 
+    def __repr__(self) -> str:
+        owner = self.__self__
+        cls = owner if isinstance(owner, StandInClass) else type(owner)
+        return f"<bound method {cls.__qualname__}.{self.__name__} of {owner!r}>"
+
     def __copy__(self) -> Any:
         return self
 
@@ -490,7 +531,25 @@ class _SettableCandidateAttribute(_CandidateAttribute):
         cls._harena_candidate.ask("set", cls, self._name, value)
 
 
-class StandInClass(type):
+def type_of_class(cls: Any) -> type:
+    """The class that a class of the candidate's is of where it lives."""
+    found = cls._harena_candidate.ask("type", cls, "")
+    if not isinstance(found, type):
+        raise refused(f"the candidate says that the class of {cls.__name__} is none")
+    return found
+
+
+class _ToldClass:
+    """What a trusted text is told of the class of a class; anybody else sees the stand-in's."""
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type_of_class(self) if sys._getframe(1).f_code.co_filename in sources else type(self)
+
+
+class StandInClass(_ToldClass, type):
     """A class of the candidate's."""
 
     _harena_candidate: Any
@@ -553,6 +612,10 @@ class StandInClass(type):
     def __dir__(cls) -> list[str]:
         return list(cls._harena_candidate.ask("names", cls, ""))
 
+    def mro(cls) -> list[Any]:
+        """What a test that calls it is told; Python itself calls it to make a class."""
+        return list(cls.__mro__) if sys._getframe(1).f_code.co_filename in sources else type.mro(cls)
+
     def __subclasses__(cls) -> list[Any]:
         return list(cls._harena_candidate.ask("call", cls, "__subclasses__"))
 
@@ -591,7 +654,12 @@ class StandInClass(type):
         return cls._harena_candidate.ask("isinstance", cls, "", instance) is True
 
     def __subclasscheck__(cls, subclass: Any) -> bool:
-        return type.__subclasscheck__(cls, subclass) or (isinstance(subclass, type) and _derives(subclass, cls))
+        if type.__subclasscheck__(cls, subclass) or (isinstance(subclass, type) and _derives(subclass, cls)):
+            return True
+        if "_harena_is_abstract" in own_names(cls) and not isinstance(subclass, StandInClass):
+            what = f"it asks the candidate's {cls.__name__} what its own classes are"
+            cls._harena_candidate.note(what, is_doubt=False)
+        return False
 
 
 def _derives(cls: type, wanted: type) -> bool:
@@ -603,7 +671,7 @@ def _derives(cls: type, wanted: type) -> bool:
 
 # names that mean something else while a class is made
 StandInClass.__annotations__ = _SettableCandidateAttribute("__annotations__")  # type: ignore[assignment]
-StandInClass.__slots__ = _CandidateAttribute("__slots__")  # type: ignore[attr-defined]
+StandInClass.__slots__ = _CandidateAttribute("__slots__")  # type: ignore[assignment]
 
 
 def _lineage_here(cls: Any) -> Any:
@@ -745,6 +813,12 @@ def _shown(name: str) -> Any:
 
 
 def _forwarded(name: str) -> Any:
+    method = _method_forwarded(name)
+    method.__name__ = name
+    return method
+
+
+def _method_forwarded(name: str) -> Any:
     if name in ("__str__", "__repr__", "__format__"):
         return _shown(name)
     if name in _ONE_SIDED:
@@ -850,7 +924,7 @@ def _equal(self: Any, other: Any) -> Any:
         return _judged_plain(self, "__eq__", other) if type(self)._harena_compares else NotImplemented
     cls = type(self)
     if not cls._harena_compares and not type(other)._harena_compares:
-        return False
+        return NotImplemented  # as any object without its own; `==` then says no
     candidate = self._harena_candidate
     asked, against = (self, other) if cls._harena_compares else (other, self)
     said = candidate.ask("special", asked, "__eq__", (against,))
@@ -1198,6 +1272,15 @@ class _Documentation:
         return self._doc if stand_in is None else stand_in._harena_candidate.ask("get", stand_in, "__doc__")
 
 
+class _OwnModule(str):
+    """The module of a class whose objects have each their own."""
+
+    __slots__ = ()
+
+    def __get__(self, stand_in: Any, owner: Any = None) -> Any:
+        return str(self) if stand_in is None else stand_in._harena_candidate.ask("get", stand_in, "__module__")
+
+
 def make_class(candidate: Any, number: int, name: str, qualified: str, module: str, doc: Any, bases: Any, special: Any,
                methods: Any, kind: str, unhashable: bool, of_metaclass: Any = ()) -> Any:  # fmt: skip
     """A stand-in for a class that the candidate describes."""
@@ -1213,6 +1296,7 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
         "__qualname__": qualified,
         "__doc__": doc,
         "__init__": _StandInInit(),
+        "__new__": _StandInNew(),
     }
     if kind in _BASES:
         return _valued(name, names, bases, special, has)
@@ -1229,7 +1313,10 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
             names[each] = _describing(each)
         elif each not in _OWN:
             names[each] = _forwarded(each)
+            names[each].__qualname__ = f"{qualified}.{each}"
     names["__doc__"] = _Documentation(doc)
+    if module == "functools":  # what wraps a function has the function's
+        names["__module__"] = _OwnModule(module)
     if "__bool__" in special or "__len__" in special:
         names["__bool__"] = _true
     return _made_class(StandInClass, name, _lineage(bases, StandIn), names, has)
@@ -1432,11 +1519,8 @@ _OF_PARAMETERS = re.compile(r"\b(takes|expected|unexpected|got|invalid)\b.*\b(ar
 class _Valued:
     """An object of the candidate's that is made of a plain value: that is what is judged."""
 
-    def __copy__(self) -> Any:
-        return object.__getattribute__(self, "_harena_candidate").ask("copy", self, "")
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return object.__getattribute__(self, "_harena_candidate").ask("deepcopy", self, "")
+    __copy__ = _Copier("copy")
+    __deepcopy__ = _Copier("deepcopy")
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         object.__getattribute__(self, "_harena_candidate").note("it pickles an object of the candidate's")

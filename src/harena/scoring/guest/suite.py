@@ -31,6 +31,7 @@ import io
 import json
 import os
 import re
+import symtable
 import sys
 
 from harena.scoring.guest.absent_candidate import Nobody, is_of_candidate, nobodys_module
@@ -58,7 +59,7 @@ from harena.scoring.guest.standins import (
 )
 from harena.scoring.guest.suite_equality import Believed
 from harena.scoring.guest.suite_protocol import BESIDE, BY_MARK, ELSEWHERE, EQUAL, EVERY_SKIPPED, NOWHERE, TOOK
-from harena.scoring.guest.suite_side_effects import SERVED, NamedFiles, ask_for_kinds, watch
+from harena.scoring.guest.suite_side_effects import SERVED, NamedFiles, ask_for_kinds, past_classes, types_of, watch
 from harena.scoring.guest.swallowed_assertions import Swallowed
 from harena.scoring.guest.swallowing_exits import sources
 from harena.scoring.guest.unauthorized_access import AccessLog
@@ -77,6 +78,8 @@ _MOST_NAMES, _MOST_FUNCTIONS = 10_000, 2000
 _MOST_CAUSES = 8
 _getpid = os.getpid
 _ENVIRONMENT = type(os.environ)
+_OF_STAND_INS = re.compile(r"UnservedError\b|AttributeError: '(_StandInInit|_Function|Method|super)' object has no ")
+"""how errors begin that only what stands for something of the candidate's raises, or a call past it"""
 _OF_HARENA = re.compile(r"\bharena\.")
 _MODULES = [module for name, module in sys.modules.items() if name.startswith(f"{__name__.partition('.')[0]}.")]
 """modules of harena's in this process"""
@@ -134,6 +137,7 @@ class Run:
         given = json.loads(sys.argv[1])
         sys.meta_path.insert(0, LibraryFirst(self.here, given["theirs"]))
         self._ours, self._home, self._stance = given["ours"], given["home"], given["stance"]
+        self._names_of_theirs = frozenset(module_name(path) for path in given["theirs"] if path.endswith(".py"))
         self._answers = given["answers"]
         self._skips, self._conditions = given["skips"], given["conditions"]
         self.words = sys.argv[2:]
@@ -329,7 +333,11 @@ class Run:
         return bool(why)
 
     def _is_refused(self, error: str) -> bool:
-        """A TypeError that names a class of the candidate's of which a stand-in only looks like one."""
+        """A TypeError that names a class of the candidate's of which a stand-in only looks like one, and what only a
+        stand-in or a call past it raises."""
+        if isinstance(self.candidate, Candidate) and (_OF_STAND_INS.match(error) or self._is_missed(error)):
+            self.candidate.notes.append(f"it meets what stands for something of the candidate's: {error[:100]}")
+            return True
         kinds = getattr(self.candidate, "partial_kinds", ())
         is_of_c = error.startswith("TypeError") and "operand" not in error and "not supported between" not in error
         named = set(re.findall(r"\w+", error)) if is_of_c else set()
@@ -337,6 +345,11 @@ class Run:
         if found:
             self.candidate.notes.append(f"it uses a {found!r} object of the candidate's where only a real one will do")
         return bool(found)
+
+    def _is_missed(self, error: str) -> bool:
+        """A module that the candidate alone has loaded is none of this process's."""
+        named = re.fullmatch(r"KeyError: '([\w.]+)'", error)
+        return named is not None and named[1] in self._names_of_theirs
 
     def _is_told_otherwise(self) -> bool:
         """What a library was told may have been told before this test, and what it made of that lasts."""
@@ -563,7 +576,8 @@ class Run:
         if self._home != NOWHERE:
             self.candidate.libraries.follow(_MODULES)
             guard(self.candidate, {os.path.join(self.here, path): text for path, text in texts.items()})
-            identities = Identities(self.candidate.note, self.candidate.is_own, self.candidate.note_lasting, SERVED)
+            identities = Identities(self.candidate.note, self.candidate.is_own, self.candidate.note_lasting, SERVED,
+                                    types_of(self.candidate), past_classes(self.candidate))  # fmt: skip
             self.hollow.put_more, self.hollow.heard_equal = identities.put_questions, identities.compared
             put_in_builtins(self.hollow, identities.functions())
             self.candidate.tell_answer = self.hollow.gave
@@ -690,12 +704,13 @@ def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
     for path, text in texts.items():
         try:
             nodes = list(ast.walk(ast.parse(text)))
+            own = set(_bound_in_module(symtable.symtable(text, path, "exec")))
         except (SyntaxError, ValueError):
             continue
-        used[path], bound[path], stars[path] = set(), set(_bound(nodes, texts)), set(_starred(nodes))
+        used[path], bound[path], stars[path] = set(), own.union(_bound_by_stars(nodes, texts)), set(_starred(nodes))
         for node in nodes:
-            if isinstance(node, ast.Name):
-                (used if isinstance(node.ctx, ast.Load) else bound)[path].add(node.id)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                used[path].add(node.id)
             class_names.update(_classes_of(node))
             written_names.update(filter(is_written_name, _attributes_of(node)))
 
@@ -733,15 +748,21 @@ def _starred(nodes: list[Any]) -> Iterator[str]:
             yield "" if node.level else node.module or ""
 
 
-def _bound(nodes: list[Any], texts: dict[str, str]) -> Iterator[str]:
+def _bound_in_module(table: symtable.SymbolTable) -> Iterator[str]:
+    """Names that a module's own text binds in it, also in functions that say `global`. What a function or a class binds
+    for itself hides no name of the module from others."""
+    is_module = table.get_type() == "module"
+    for symbol in table.get_symbols():
+        if (symbol.is_assigned() or symbol.is_imported()) and (is_module or symbol.is_declared_global()):
+            yield symbol.get_name()
+    for inner in table.get_children():
+        yield from _bound_in_module(inner)
+
+
+def _bound_by_stars(nodes: list[Any], texts: dict[str, str]) -> Iterator[str]:
     for node in nodes:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node.name
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            for alias in node.names:
-                if alias.name == "*" and isinstance(node, ast.ImportFrom) and not node.level:
-                    yield from _star_names(node.module or "", texts)
-                yield (alias.asname or alias.name).partition(".")[0]
+        if isinstance(node, ast.ImportFrom) and not node.level and any(alias.name == "*" for alias in node.names):
+            yield from _star_names(node.module or "", texts)
 
 
 def _classes_of(node: Any) -> Iterator[str]:

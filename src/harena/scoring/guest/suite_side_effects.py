@@ -16,7 +16,7 @@ import types
 
 from harena.scoring.guest.clocks import Clocks
 from harena.scoring.guest.proxy import ErrorClass
-from harena.scoring.guest.standins import Method, StandInClass, refused
+from harena.scoring.guest.standins import Method, StandInClass, refused, type_of_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -391,16 +391,36 @@ def ask_for_kinds(candidate: Any, known: frozenset[str]) -> None:
             vars(module).setdefault(verb, instead)
     for module in modules:
         if _asks_type_of_one_thing(module):
-            vars(module).setdefault("type", _noting_metaclasses(candidate))
+            vars(module).setdefault("type", types_of(candidate))
 
 
-def _noting_metaclasses(candidate: Any) -> Any:
+def types_of(candidate: Any) -> Callable[[Any], type]:
+    """What a trusted file is told of the type of one thing: a class of the candidate's is of the class that it is of
+    where it lives."""
+
     def type_of(value: Any) -> type:
         if isinstance(value, StandInClass):
-            candidate.note(f"it asks for the metaclass of the candidate's {value.__name__}")
+            return type_of_class(value)
         return value.__class__ if id(value) in candidate._functions else type(value)
 
     return type_of
+
+
+def past_classes(candidate: Any) -> Callable[..., Any]:
+    """What `object` itself has, called with an object of the candidate's (`object.__setattr__(point, "x", 1)`), is
+    called where the object is."""
+    names = {getattr(object, name): name for name in ("__setattr__", "__delattr__", "__getattribute__")}
+
+    def called(function: Any, *operands: Any) -> Any:
+        name = names.get(function) if type(function) is _SLOT and operands else None
+        if name is not None and isinstance(type(operands[0]), StandInClass):
+            return candidate.ask("call", object, name, operands)
+        return function(*operands)
+
+    return called
+
+
+_SLOT = type(object.__setattr__)
 
 
 def _asks_type_of_one_thing(module: Any) -> bool:
