@@ -107,6 +107,27 @@ def test_the_first_job_loads_what_it_needs() -> None:
     ends_well(code)
 
 
+def test_a_job_loads_its_scorers_as_its_scenarios_are_read() -> None:
+    """And no others. Where a run loaded one, all runs beside it would wait."""
+    code = (
+        "import sys, types\n"
+        "from harena.jobs.benchmark.job_scenarios import read_job\n"
+        "def row(identity, scoring):\n"
+        "    candidate = {'files': {'a.py': 'def f(x): return x'}, 'entry': 'a.py'}\n"
+        "    return {'id': identity, 'candidate': candidate, 'scoring': scoring}\n"
+        "checks = {'type': 'tests', 'entry_point': 'f', 'checks': [{'args': [1], 'expected': 1}]}\n"
+        "lines = {'type': 'stdio', 'cases': [{'stdin': '', 'stdout': ''}]}\n"
+        "both = {'type': 'weighted', 'parts': {'checks': {'scoring': checks}, 'lines': {'scoring': lines}}}\n"
+        "for scoring, wanted in ((checks, set()), (both, {'weighted', 'output'})):\n"
+        "    read_job({'scenarios': [row('one', checks), row('two', scoring)]}, types.SimpleNamespace(contract=None))\n"
+        "    room = 'harena.scoring.scorers.'\n"
+        "    names = {name for name in ('weighted', 'output', 'command', 'harbor') if room + name in sys.modules}\n"
+        "    if names != wanted:\n"
+        "        sys.exit(f'{names}, {wanted}')"
+    )
+    ends_well(code)
+
+
 def test_a_server_has_loaded_all_scorers_before_there_are_requests() -> None:
     """A scorer that is loaded with the first contract of its kind would hold up every workspace."""
     code = (

@@ -15,6 +15,8 @@ from typing import Any, overload
 from harena.core.catalog import Lineage
 from harena.core.json_steps import parse
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
+from harena.scoring.contracts.contract import WeightedContract
+from harena.scoring.contracts.parts import Contract
 from harena.scoring.memory_size import HeldBytes
 from harena.scoring.scenario import Scenario
 
@@ -40,6 +42,12 @@ def policies_of(scenario: Scenario) -> set[NetworkPolicy]:
     return {policy for policy in said if policy is not None and policy != NO_NETWORK}
 
 
+def kinds_of(contract: Contract) -> set[type[Contract]]:
+    """The kinds of a contract and of its parts."""
+    parts = contract.parts.values() if isinstance(contract, WeightedContract) else ()
+    return {type(contract)}.union(*(kinds_of(part.scoring) for part in parts))
+
+
 class CompactScenarios(Sequence[Scenario]):
     """Scenarios that were checked. `again` makes one of its row, which is JSON. Nothing of it refers to itself: it
     goes with the last who uses it."""
@@ -53,6 +61,8 @@ class CompactScenarios(Sequence[Scenario]):
         """size of all their metadata, as JSON"""
         self.policies: set[NetworkPolicy] = set()
         """what scenarios say that their sandboxes may reach"""
+        self.kinds: set[type[Contract]] = set()
+        """kinds of their contracts"""
         self._placed: list[int] = []
         self._rows: list[bytes | Scenario] = []
         self._again = again
@@ -71,6 +81,7 @@ class CompactScenarios(Sequence[Scenario]):
         self.lineages.add(scenario.lineage)
         self.metadata_bytes += metadata_bytes(scenario.metadata)
         self.policies |= policies_of(scenario)
+        self.kinds |= kinds_of(scenario.scoring)
         if scenario.place:
             self._placed.append(len(self._rows))
         is_whole = scenario.lineage.contract is None

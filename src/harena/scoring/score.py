@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from harena.core.errors import HarenaError, SandboxFileError, ValidationError
 from harena.core.models import MIB, SandboxSpec
@@ -144,46 +147,57 @@ async def _apply(contract: Contract, bench: Bench) -> Verdict:
 
 
 async def _applied(contract: Contract, bench: Bench) -> Verdict:
-    """A scorer is loaded with the first contract that needs it: most jobs have contracts of one kind, and to load all
-    scorers takes a tenth of a second. A server has loaded them before."""
-    if isinstance(contract, TestsContract):
-        return await score_tests(bench, contract)
-    if isinstance(contract, WeightedContract):
+    return await _scorer_of(type(contract))(bench, contract)
+
+
+def load_scorers(kinds: Iterable[type[Contract]]) -> None:
+    """Load the scorers of contracts of these kinds. Where the first run that needs one does it, the event loop waits
+    for that, and with it all other runs."""
+    for kind in kinds:
+        _scorer_of(kind)
+
+
+def _scorer_of(kind: type[Contract]) -> Callable[[Bench, Any], Awaitable[Verdict]]:
+    """What gives the verdict of contracts of a kind. It is loaded when it is first asked for: most jobs have contracts
+    of one kind, and to load all scorers takes a tenth of a second. A server has loaded them before."""
+    if issubclass(kind, TestsContract):
+        return score_tests
+    if issubclass(kind, WeightedContract):
         from harena.scoring.scorers.weighted import score_weighted
 
-        return await score_weighted(bench, contract, _apply)
-    if isinstance(contract, TextContract):
+        return partial(score_weighted, apply=_apply)
+    if issubclass(kind, TextContract):
         from harena.scoring.scorers.text import score_text
 
-        return await score_text(bench, contract)
-    if isinstance(contract, JudgeContract):
+        return score_text
+    if issubclass(kind, JudgeContract):
         from harena.scoring.scorers.judgement import score_judge
 
-        return await score_judge(bench, contract)
-    if isinstance(contract, ReferenceContract):
+        return score_judge
+    if issubclass(kind, ReferenceContract):
         from harena.scoring.scorers.reference import score_reference
 
-        return await score_reference(bench, contract)
-    if isinstance(contract, StdioContract):
+        return score_reference
+    if issubclass(kind, StdioContract):
         from harena.scoring.scorers.output import score_stdio
 
-        return await score_stdio(bench, contract)
-    if isinstance(contract, NumericContract):
+        return score_stdio
+    if issubclass(kind, NumericContract):
         from harena.scoring.scorers.output import score_numeric
 
-        return await score_numeric(bench, contract)
-    if isinstance(contract, PythonContract):
+        return score_numeric
+    if issubclass(kind, PythonContract):
         from harena.scoring.scorers.python import score_python
 
-        return await score_python(bench, contract)
-    if isinstance(contract, HarborContract):
+        return score_python
+    if issubclass(kind, HarborContract):
         from harena.scoring.scorers.harbor import score_harbor
 
-        return await score_harbor(bench, contract)
-    assert isinstance(contract, CommandContract)
+        return score_harbor
+    assert issubclass(kind, CommandContract)
     from harena.scoring.scorers.command import score_command
 
-    return await score_command(bench, contract)
+    return score_command
 
 
 def infra_result(scenario: Scenario, error: HarenaError, *, attempt: int = 1, platform_retries: int = 0) -> RunResult:

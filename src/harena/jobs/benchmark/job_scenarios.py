@@ -73,11 +73,23 @@ def read_job(sources: Mapping[str, Any], reader: CatalogReader) -> JobScenarios:
     batch = read_batch(sources, reader, unsolved_too=sources.get("calibration") is not None)
     if sources.get("calibration") is not None:
         return JobScenarios(scenarios=_trials(batch, sources["calibration"]))
+    _load_scorers(batch.scenarios)
     return JobScenarios(
         scenarios=batch.scenarios,
         left_out=[str(mistake) for mistake in batch.left_out],
         starts_warm=_starts_warm(batch),
     )
+
+
+def _load_scorers(scenarios: Sequence[Scenario]) -> None:
+    """Here and now, while the first template starts: no run waits for it then."""
+    from harena.scoring.compact import CompactScenarios, kinds_of
+    from harena.scoring.score import load_scorers
+
+    if isinstance(scenarios, CompactScenarios):
+        load_scorers(scenarios.kinds)
+    else:
+        load_scorers({kind for scenario in scenarios for kind in kinds_of(scenario.scoring)})
 
 
 def _starts_warm(batch: ScenarioBatch) -> bool:
