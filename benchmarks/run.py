@@ -15,6 +15,7 @@ from benchmarks.measures import (
     ablations,
     cluster,
     data_set,
+    environments,
     first,
     held,
     idle,
@@ -78,6 +79,16 @@ MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] 
         "images",
         images.measure(count=asked.count, first_count=asked.first_count, megabytes=asked.megabytes),
     ),
+    "environments": lambda asked: (
+        "environments",
+        environments.measure(
+            count=asked.count,
+            first_count=asked.first_count,
+            megabytes=asked.megabytes,
+            rounds=asked.rounds,
+            depth=asked.depth,
+        ),
+    ),
     "latency": lambda asked: ("latency", latency.measure(count=asked.count)),
     "first": lambda asked: ("first", first.measure(count=asked.count)),
     "idle": lambda asked: ("idle", idle.measure(counts=tuple(asked.counts))),
@@ -132,6 +143,7 @@ ALL: tuple[tuple[str, ...], ...] = (
     ("latency",),
     ("first",),
     ("images",),
+    ("environments",),
     ("idle",),
     ("held",),
     ("snapshots",),
@@ -209,6 +221,15 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--count", type=_positive, default=100)
     one.add_argument("--first-count", type=_positive, default=10, help="fresh processes for each image")
     one.add_argument("--megabytes", type=_positive, default=1000, help="size of the large image")
+
+    one = measures.add_parser(
+        "environments", parents=[saving], help="images, pulls, snapshots, forks and chains, each beside its bar"
+    )
+    one.add_argument("--count", type=_positive, default=100)
+    one.add_argument("--first-count", type=_positive, default=10, help="fresh processes for each image")
+    one.add_argument("--megabytes", type=_positive, default=1000, help="size of the large image")
+    one.add_argument("--rounds", type=_positive, default=5)
+    one.add_argument("--depth", type=_positive, default=1000, help="snapshots above each other")
 
     one = measures.add_parser("ablations", parents=[saving], help="what each mechanism of a fast start earns")
     one.add_argument("--rounds", type=_positive, default=24)
