@@ -142,7 +142,7 @@ setup: .venv/.for-development ## make the environment and nothing else
 
 .PHONY: .venv/.for-tests
 .venv/.for-tests: .venv/.for-development
-	@scripts/system-packages postgresql:pg_ctlcluster gcc-12:gcc-12 binutils:ld skopeo:skopeo curl:curl docker-registry:docker-registry zstd:zstd musl-tools:musl-gcc chromium:chromium
+	@scripts/system-packages postgresql:pg_ctlcluster gcc-12:gcc-12 binutils:ld skopeo:skopeo curl:curl docker-registry:docker-registry zstd:zstd musl-tools:musl-gcc chromium:chromium umoci:umoci uidmap:newuidmap dpkg-dev:dpkg-scanpackages
 
 lock: .venv/.for-development ## upgrade the development environment, and write requirements-dev.lock anew
 	@$(PYTHON) -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[dev]'
