@@ -31,7 +31,8 @@ with Sandbox.run(blueprint="written", limits={"pids": 40}) as first:
     tells(first, "echo mine > given; cd /data; mkdir a b; echo one > a/one; ln -s one a/link; ln a/one a/twin;"
                  " echo shut > b/shut; chmod 0 b/shut b; touch -d @1.25 a; echo r > /root/.r; chmod 0700 /tmp;"
                  " echo shm > /dev/shm/x; printf x > $(printf 'n\\377'); truncate -s 20M sparse;"
-                 " head -c 2000000 /dev/urandom > /tmp/large;"
+                 " head -c 2000000 /dev/urandom > /tmp/large; ln -s /proc/1/root/etc out; mkfifo /root/pipe;"
+                 " python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"/root/socket\")';"
                  " (while :; do echo . >> /tmp/ticks; done) & while [ ! -e /tmp/ticks ]; do :; done")
     forks = first.fork(2).result()
     for number, fork in enumerate(forks):
@@ -40,11 +41,13 @@ with Sandbox.run(blueprint="written", limits={"pids": 40}) as first:
             " chmod 700 b; stat -c %a b/shut; chmod 600 b/shut; cat b/shut; echo $WORD; ls /dev/shm; LC_ALL=C ls -b;"
             " [ $(stat -c %b sparse) -lt 100 ] && echo hole")
     said["forks"] = [tells(fork, f"cd /data; {look}") for fork in forks]
+    said["links"] = tells(forks[0], "readlink /data/out; ls -A /root")
     said["limits"] = [fork.info.limits.pids for fork in forks]
     said["first"] = tells(first, "test -e /data/number || echo no")
     for fork in forks: fork.stop().result()
     said["left after a fork"] = [one.name for one in snapshots.list()]
     taken = first.snapshot(name="plain").result()
+    said["left out"] = dict(taken.left_out)
 with Sandbox.run(snapshot="plain") as begun:
     tells(begun, "python3 -c 'import json; json.dump([1], open(\"/data/a/two\", \"w\"))'")
     below = begun.snapshot(name="below").result()
@@ -80,10 +83,16 @@ def test_forks_have_the_files(said: dict[str, Any]) -> None:
     """A blueprint's files are what the sandbox had made of them. Links, rights, times, holes and names are kept."""
     for number, fork in enumerate(said["forks"]):
         seen = ["mine", "one", str(number), "r", "0", "b", "700", "/tmp", "1.250000000", "0", "shut", "w"]
-        assert fork == [*seen, "a", "b", "number", r"n\377", "sparse", "hole"]
+        assert fork == [*seen, "a", "b", "number", r"n\377", "out", "sparse", "hole"]
     assert said["limits"] == [40, 40]
     assert said["first"] == ["no"]
     assert said["left after a fork"] == []
+
+
+def test_a_snapshot_of_the_default_image_leads_nowhere(said: dict[str, Any]) -> None:
+    """A link is one in the fork; pipes and sockets are not there, and hold nothing up."""
+    assert said["links"] == ["/proc/1/root/etc", ".r"]
+    assert said["left out"] == {"sockets": 1}
 
 
 def test_a_sandbox_begins_with_a_snapshot(said: dict[str, Any]) -> None:
