@@ -43,4 +43,4 @@ class WorkspaceResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Close the resolver, which holds nothing."""

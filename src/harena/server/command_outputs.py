@@ -43,7 +43,7 @@ class _Entry:
 
 
 class CommandOutputs:
-    """One server's."""
+    """The kept outputs of one server's commands, by workspace and sandbox."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -52,7 +52,7 @@ class CommandOutputs:
         self._bytes: dict[str, int] = {}
 
     def began(self, workspace: str, sandbox_id: str, exec_id: str, argv: Sequence[str], running: RunningExec) -> None:
-        """A command runs from now on."""
+        """Note a command that has begun to run."""
         said = " ".join(word[:MOST_CHARACTERS] for word in argv[:MOST_CHARACTERS])[:MOST_CHARACTERS]
         told = CommandOutput(exec_id=exec_id, command=said, started_at=self._clock.utcnow())
         entry = _Entry(sandbox_id, told, running)

@@ -20,7 +20,7 @@ RETRY_SECONDS = 1.0
 
 
 class Followers:
-    """One server's."""
+    """Counts such requests of one server, workspace by workspace."""
 
     def __init__(self, most: int = MOST_FOLLOWERS) -> None:
         self.most = most
@@ -28,7 +28,7 @@ class Followers:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """While the present request's workspace has one more. Raises LimitExceededError."""
+        """Count one more request of the present workspace while the context lasts. Raises LimitExceededError."""
         workspace = work_for.get()
         if self._counts[workspace] >= self.most:
             raise LimitExceededError(

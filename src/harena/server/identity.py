@@ -40,5 +40,5 @@ class OpenAccess:
     """A server without keys: whoever reaches it may do everything. For loopback only."""
 
     async def identify(self, authorization: str | None) -> Caller:
-        """Everybody is the same."""
+        """Take every request for one caller: the default workspace, with every scope."""
         return Caller(DEFAULT_WORKSPACE, frozenset(SCOPES))

@@ -33,7 +33,7 @@ class Command(Protocol):
 
 
 class KeptOutputs:
-    """One server's."""
+    """Holds the running commands of one server to this limit, workspace by workspace."""
 
     def __init__(self, quotas: Quotas, clock: Clock) -> None:
         self._quotas = quotas
@@ -45,7 +45,7 @@ class KeptOutputs:
         self._giving_back: asyncio.Task[None] | None = None
 
     def add(self, workspace: str, command: Command) -> None:
-        """It prints from now on."""
+        """Look at a command's output from now on."""
         self._running.setdefault(workspace, []).append(command)
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())

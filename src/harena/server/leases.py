@@ -25,14 +25,14 @@ from harena.core.errors import HarenaError, LimitExceededError, NotFoundError
 from harena.core.ports import SandboxHandle
 
 PIECES = 20
-"""in which a lease's time is counted"""
+"""number of pieces in which a lease's time is counted"""
 
 _log = logging.getLogger("harena.server")
 
 
 @dataclass(slots=True)
 class Lease:
-    """One client's."""
+    """The lease of one client, and the sandboxes that end with it."""
 
     id: str
     workspace: str

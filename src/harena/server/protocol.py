@@ -354,13 +354,13 @@ class HttpProtocol(HttpToolsProtocol):
         self._wind()
 
     def on_url(self, url: bytes) -> None:
-        """More of the address."""
+        """Take one more piece of the request's address."""
         super().on_url(url)
         if len(self.url) > MOST_URL_BYTES:
             self._refuse(_TOO_LONG)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One whole header, or trailer: the latter is none of the request that is under way."""
+        """Take one whole header. A trailer is counted, too, and is no header of the request that is under way."""
         if self._in_head:
             super().on_header(name, value)
         self._events += 1

@@ -29,7 +29,7 @@ class LimitSource(Protocol):
 
 
 class Quotas:
-    """One server's."""
+    """What each workspace of one server may use, and how many requests it may still send."""
 
     def __init__(
         self,

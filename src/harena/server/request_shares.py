@@ -126,7 +126,7 @@ class RequestDisk(_WorkspaceShares):
 
 
 class _WorkspaceShare:
-    """One workspace's."""
+    """What the requests of one workspace have taken of a limit, and those that wait for it."""
 
     def __init__(self, what: str, limit: str) -> None:
         self.what = what
@@ -135,7 +135,7 @@ class _WorkspaceShare:
         self.waiting: deque[tuple[int, int, asyncio.Future[None]]] = deque()
 
     def admit(self) -> None:
-        """Whoever is next and has room goes on."""
+        """Let those requests go on that are next and have room."""
         while self.waiting:
             needed, most, turn = self.waiting[0]
             if turn.done():  # cancelled in this turn of the loop: it takes nothing

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class ServerState:
-    """One server's. Used from one event loop."""
+    """Everything that the routes of one server share. Used from one event loop."""
 
     def __init__(
         self,

@@ -38,7 +38,7 @@ async def found_after(
     job: str,
     seconds: float,
 ) -> Found:
-    """What `find` says of a job, by its id or name; with `seconds` when it has ended, or after that time."""
+    """What `find` says of a job, by its id or name. With `seconds`, wait for its end so long at most, and ask then."""
     found = await find(job)
     if seconds > 0:
         with state.followers.one():

@@ -15,12 +15,12 @@ from harena.store.idempotency import answer_to, claim
 from harena.store.tables import idempotency_keys, spent_requests
 
 FORGOTTEN_SECONDS = 3600.0
-"""after which a count that did not grow is deleted: its server has ended, or its key is not used"""
+"""age at which a count that did not grow is deleted: its server has ended, or its key is not used"""
 _spent, _keys = spent_requests.c, idempotency_keys.c
 
 
 class ServersStore:
-    """One store's."""
+    """What the servers of one database tell each other through it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

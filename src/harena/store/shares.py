@@ -94,7 +94,7 @@ class ConnectionShares:
         self._free -= 1
 
     def _admit(self) -> None:
-        """Whoever may have a connection now gets it."""
+        """Give free connections to those requests that may have one now."""
         while self._free:
             ready = [(line.taken, workspace) for workspace, line in self._waiting.items() if self._may_have_more(line)]
             if not ready:
@@ -126,7 +126,7 @@ class ConnectionShares:
 
 @dataclass(slots=True, eq=False)
 class _Line:
-    """One workspace's."""
+    """The connections that one workspace has taken, and its requests that wait for one."""
 
     taken: int = 0
     waiting: deque[asyncio.Future[None]] = field(default_factory=deque)

@@ -210,5 +210,5 @@ class TrainingQueue:
 
 
 def _waits(job: TrainingJobHolder) -> bool:
-    """Whoever ran it, if anybody did, has let go of it."""
+    """Whether a job waits for a worker: it was never run, or the process that ran it has let go of it."""
     return job.cancel_requested_at is None and (job.state == TrainingState.QUEUED or job.lease.owner.started == "")

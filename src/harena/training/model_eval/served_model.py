@@ -71,7 +71,7 @@ class ServedModel:
         return NEW_TOKENS_IN_CHAT
 
     def check(self, problems: Sequence[PromptRow], asking: Asking) -> None:
-        """Nothing is known of the model's context before it is asked."""
+        """Check nothing: the length of the model's context is not known before the model is asked."""
 
     async def answers(
         self, wanted: Sequence[tuple[PromptRow, int]], asking: Asking

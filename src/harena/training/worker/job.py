@@ -61,7 +61,7 @@ class Exporting(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class TrainingWork:
-    """One job's."""
+    """What the worker of one training job has: its folder, its resolved references, and where it sends events."""
 
     folder: Path
     resolved: ResolvedReferences
@@ -71,7 +71,7 @@ class TrainingWork:
 
     @property
     def checkpoints(self) -> Path:
-        """Their folder."""
+        """The folder of checkpoints."""
         return self.folder / "checkpoints"
 
     @property
