@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harena.sdk.parquet_rows import ENDING, parquet_rows
+from harena.sdk.table_rows import ENDINGS, table_rows
 
 if TYPE_CHECKING:
     from harena.scoring.scenario import ScenarioBatch
@@ -31,10 +31,10 @@ def load_scenarios(
     """
     from harena.scoring.formats import import_scenarios
 
-    if isinstance(source, str | Path) and str(source).endswith(ENDING):
-        source = list(parquet_rows(source))
-    if isinstance(candidates, str | Path) and str(candidates).endswith(ENDING):
-        candidates = list(parquet_rows(candidates))
+    if isinstance(source, str | Path) and str(source).endswith(ENDINGS):
+        source = list(table_rows(source))
+    if isinstance(candidates, str | Path) and str(candidates).endswith(ENDINGS):
+        candidates = list(table_rows(candidates))
     return import_scenarios(source, candidates=candidates, form=format, grader=grader, skip_bad_rows=skip_bad_rows)
 
 

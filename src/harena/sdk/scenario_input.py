@@ -31,12 +31,12 @@ def plain_input(
 
 
 def _opened(source: object) -> object:
-    """The rows of a Parquet file; every other source as it is."""
-    if not isinstance(source, str | os.PathLike) or not os.fspath(source).endswith(".parquet"):
+    """The rows of a Parquet or CSV file; every other source as it is."""
+    if not isinstance(source, str | os.PathLike) or not os.fspath(source).endswith((".parquet", ".csv")):
         return source
-    from harena.sdk.parquet_rows import parquet_rows  # few data sets are: what `import harena` loads is counted
+    from harena.sdk.table_rows import table_rows  # few data sets are: what `import harena` loads is counted
 
-    return parquet_rows(os.fspath(source))
+    return table_rows(os.fspath(source))
 
 
 def plain_sources(

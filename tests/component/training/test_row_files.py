@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from harena.core.errors import ValidationError
+from harena.training.data.datasets import prompt_row_of
 from harena.training.data.row_files import content_digest, read_rows, splits_of
 
 ROWS = [{"prompt": "a", "completion": "b"}, {"prompt": "c", "completion": "d"}]
@@ -83,7 +84,7 @@ def test_many_mistakes_are_one_short_error(tmp_path: Path) -> None:
     [
         ("a.parquet", b"no parquet", "not Parquet"),
         ("a.json", b"[1, 2", "not JSON"),
-        ("a.csv", b"a,b", "rows are read from files that end in"),
+        ("a.tsv", b"a,b", "rows are read from files that end in"),
     ],
 )
 def test_what_is_no_data_set(tmp_path: Path, name: str, content: bytes, text: str) -> None:
@@ -135,3 +136,17 @@ def test_a_digest_is_of_names_and_contents(tmp_path: Path) -> None:
     assert content_digest(one) != content_digest(other)
     with pytest.raises(ValidationError, match="no data set"):
         content_digest(tmp_path / "nothing")
+
+
+def test_a_csv_file(tmp_path: Path) -> None:
+    """Rows are prompts with their contracts, as those of other data sets are, and mistakes have their line."""
+    path = tmp_path / "rows.csv"
+    row_of_it = '"Write f(x).","assert f(1) == 2\nassert f(2) == 3",def f(x): return x + 1'
+    path.write_text(f"prompt,tests,solution\n{row_of_it}\n")
+    (row,) = read_rows(path)
+    assert row.origin == "rows.csv:3"
+    made = prompt_row_of(row.values, id=row.origin)
+    assert (made.prompt, made.scoring["entry_point"]) == ("Write f(x).", "f")
+    path.write_text("prompt,tests\na,b\nc,d,e\n")
+    with pytest.raises(ValidationError, match=r"rows\.csv.*3: the row has 3 cells"):
+        read_rows(path)

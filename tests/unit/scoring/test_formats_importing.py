@@ -178,7 +178,7 @@ def test_lines_that_are_no_rows_are_told_together(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("rows.parquet", b"PAR1", "rows of Parquet are read by the client"),
+        ("rows.parquet", b"PAR1", "rows of CSV and Parquet are read by the client"),
         ("rows.jsonl", b'{"a": "\xff"}', "not UTF-8"),
         ("rows.jsonl.gz", b"no gzip", "cannot be read"),
         ("rows.json", b"[", "not JSON"),

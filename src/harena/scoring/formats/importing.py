@@ -138,7 +138,7 @@ def _looks_own(source: Source) -> bool:
         except (OSError, EOFError, zlib.error, ValueError, RecursionError):
             return True
     else:
-        return ending != ".parquet"
+        return ending not in (".csv", ".parquet")
     return not isinstance(content, Mapping | list) or _looks_own(content)
 
 

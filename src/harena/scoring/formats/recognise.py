@@ -19,6 +19,7 @@ from harena.scoring.formats.prompt_rows import FAMILY as PROMPTS
 from harena.scoring.formats.prompt_rows import is_prompt_row
 from harena.scoring.formats.rows import Row, refusal
 from harena.scoring.formats.task import Family
+from harena.scoring.formats.tested_prompts import FAMILY as TESTED_PROMPTS
 
 SCENARIOS = "scenarios"
 """harena's own format"""
@@ -35,6 +36,7 @@ FAMILIES: tuple[Family, ...] = (
     REQUEST,
     HARBOR,
     GSM8K,
+    TESTED_PROMPTS,
     PROMPTS,
 )
 FORMATS: tuple[str, ...] = (SCENARIOS, *(family.name for family in FAMILIES))

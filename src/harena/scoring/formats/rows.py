@@ -223,7 +223,7 @@ class Rows:
         if ending.lower() in LINE_ENDINGS:
             return self._of_lines(path)
         if ending.lower() not in ENDINGS:
-            advice = "; rows of Parquet are read by the client" if ending == ".parquet" else ""
+            advice = "; rows of CSV and Parquet are read by the client" if ending in (".csv", ".parquet") else ""
             raise refusal(self.name, None, f"a data set's name ends in {', '.join(ENDINGS)} (JSON also in .gz){advice}")
         return self._of_document(path, ending.lower())
 

@@ -1,8 +1,9 @@
-"""Rows out of files: JSONL (also gzipped), JSON, Parquet, scenario files (their problems), what `datasets` writes with
-`save_to_disk`, and directories of such files.
+"""Rows out of files: JSONL (also gzipped), JSON, CSV, Parquet, scenario files (their problems), what `datasets` writes
+with `save_to_disk`, and directories of such files.
 
 Every row keeps where it comes from (file and line, or file and row number), and every mistake is told at once: a data
-set with ten broken rows is one error with ten places. `pyarrow` (the extra `parquet`) reads the last two.
+set with ten broken rows is one error with ten places. `pyarrow` (the extra `parquet`) reads Parquet and what
+`datasets` writes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.checked import quote
+from harena.core.csv_rows import csv_rows
 from harena.core.errors import ValidationError
 from harena.core.outside_json import JsonSizeError, LineTooLongError, lines_in, read_outside
 from harena.core.task_archives import task_folders
@@ -31,6 +33,8 @@ DEFAULT_SPLIT = "train"
 _LINES = (".jsonl", ".ndjson")
 _SCENARIO_ENDINGS = (".yaml", ".yml")
 """name endings of scenario files; a directory of rows may hold such files for other purposes"""
+_CSV = ".csv"
+"""name ending of tables, which a directory of rows may hold for other purposes, too"""
 _MOST_VALUES = 20_000_000
 """values of one file of JSON, which is read in a process of its own, whose memory is bounded"""
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".parquet")
@@ -229,12 +233,11 @@ def _json_file(path: Path) -> Mapping[str, Any]:
 
 def _rows_of_file(path: Path, name: str, mistakes: Mistakes) -> Iterator[Row]:
     readers = {".jsonl": _jsonl, ".ndjson": _jsonl, ".json": _json, ".parquet": _parquet, ".arrow": _arrow}
-    readers |= dict.fromkeys(_SCENARIO_ENDINGS, _yaml)
+    readers |= {**dict.fromkeys(_SCENARIO_ENDINGS, _yaml), _CSV: _table}
     ending = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if (reader := readers.get(ending)) is None or (path.suffix == ".gz" and ending not in _LINES):
-        raise ValidationError(
-            f"{path}: rows are read from files that end in {', '.join((*_ENDINGS, *_SCENARIO_ENDINGS, '.jsonl.gz'))}"
-        )
+        endings = ", ".join((*_ENDINGS, _CSV, *_SCENARIO_ENDINGS, ".jsonl.gz"))
+        raise ValidationError(f"{path}: rows are read from files that end in {endings}")
     for origin, value in reader(path, name, mistakes):
         if isinstance(value, Mapping):
             yield Row(value, origin)
@@ -274,6 +277,14 @@ def _yaml(path: Path, name: str, mistakes: Mistakes) -> Iterator[tuple[str, Any]
         yield from _rows_in(read_document(path).content, name)
     except ScenarioFileError as error:
         mistakes.add(name, "; ".join(mistake.message for mistake in error.mistakes))
+
+
+def _table(path: Path, name: str, mistakes: Mistakes) -> Iterator[tuple[str, Any]]:
+    try:
+        for line, values in csv_rows(path):
+            yield f"{name}:{line}", values
+    except ValidationError as error:
+        mistakes.add(name, str(error).removeprefix(f"{path}").lstrip(": "))
 
 
 def _rows_in(content: Any, name: str) -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,5 @@
-"""Rows of data sets in Parquet, with pyarrow (the extra `parquet`): read where the file is, and sent as rows."""
+"""Rows of data sets in CSV, and in Parquet with pyarrow (the extra `parquet`): read where the file is, and sent as
+rows."""
 
 from __future__ import annotations
 
@@ -9,9 +10,19 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from harena.core.csv_rows import ENDING as CSV
+from harena.core.csv_rows import csv_rows
 from harena.core.errors import ValidationError
 
-ENDING = ".parquet"
+PARQUET = ".parquet"
+ENDINGS = (CSV, PARQUET)
+
+
+def table_rows(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a file whose name ends in one of `ENDINGS`, one by one, as JSON has them. Raises ValidationError."""
+    if os.fspath(path).endswith(CSV):
+        return (row for _, row in csv_rows(path))
+    return parquet_rows(path)
 
 
 def parquet_rows(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:

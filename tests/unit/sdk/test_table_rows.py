@@ -11,8 +11,8 @@ import pytest
 
 import harena
 from harena.core.errors import ValidationError
-from harena.sdk.parquet_rows import parquet_rows
 from harena.sdk.scenario_input import plain_sources
+from harena.sdk.table_rows import parquet_rows
 
 pyarrow = pytest.importorskip("pyarrow")
 from pyarrow import parquet  # noqa: E402 - after it is known to be there
