@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import compileall
 import importlib.metadata
+import shutil
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,25 +23,43 @@ WARM = Blueprint(id="bp_warm", name="warm", warm=())
 PYTEST_LAYER = Blueprint(id="bp_pytest", name="pytest", layer="pytest")
 
 
+_PYTEST = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
+INSTALLED = {"pytest": _PYTEST, "numpy": (*_PYTEST, "numpy")}
+"""layer -> the distributions that it has"""
+
+
 class InstalledHere:
-    """A layer store with one layer: pytest and what it needs, copied from the environment that runs these tests."""
+    """A layer store with two layers, pytest and pytest with numpy, of which each is copied from the environment that
+    runs these tests when it is first asked for."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        for name in ("pytest", "pluggy", "iniconfig", "packaging", "pygments"):
-            for file in importlib.metadata.files(name) or []:
-                if ".." not in file.parts and "__pycache__" not in file.parts:
-                    target = root / file
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_bytes(file.read_binary())
-        compileall.compile_dir(root, quiet=2)  # as an installer would: otherwise each start compiles all of pytest
-        for path in (root, *root.rglob("*")):
-            path.chmod(0o755 if path.is_dir() else 0o644)
 
     def path(self, digest: str) -> Path:
-        """The one there is."""
-        assert digest == "pytest"
-        return self.root
+        """The folder of a layer of `INSTALLED`."""
+        place = self.root / digest
+        if not place.exists():
+            place.mkdir(parents=True)
+            for name in INSTALLED[digest]:
+                _copied(name, place)
+            compileall.compile_dir(place, quiet=2)  # as an installer would: else each start compiles all of pytest
+            for path in (place, *place.rglob("*")):
+                path.chmod(0o755 if path.is_dir() else 0o644)
+        return place
+
+
+_LEXERS = ("__init__", "_mapping", "diff", "python")
+"""what pytest imports of `pygments.lexers`; to compile the other 250 takes seconds"""
+
+
+def _copied(distribution: str, place: Path) -> None:
+    """Copy what a distribution has, with what is compiled of it already, but neither its tests nor unused lexers."""
+    for file in importlib.metadata.files(distribution) or []:
+        found = Path(str(file.locate()))
+        is_used = "lexers" not in file.parts or file.name.partition(".")[0] in _LEXERS
+        if is_used and not {"..", "tests"} & {*file.parts} and found.exists():
+            (place / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(found, place / file)
 
 
 def linux_runtime(home: Path) -> LinuxRuntime:

@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from shared_sandboxes import judged
+from shared_sandboxes import SHARED, judged
 from test_unittest_suites import scored
 
 from harena.scoring import load_scenarios
+
+pytestmark = SHARED
 
 TAIL = "def mean(xs): return one()\ndef scale(xs, k): return arr(len(xs))\n"
 FORGED = {
@@ -105,7 +107,7 @@ def suite(lines: list[str]) -> str:
 async def asserted(candidate: str, text: str) -> Any:
     scoring = {"type": "command", "asserts": text, "isolate": False}
     (made,) = load_scenarios([{"id": "one", "candidate": candidate, "scoring": scoring}]).scenarios
-    return await judged(made, by_this_interpreter=True)
+    return await judged(made, with_numpy=True)
 
 
 TRIALS = [(name, way) for name in FORGED for way in WAYS]
@@ -114,7 +116,7 @@ TRIALS = [(name, way) for name in FORGED for way in WAYS]
 @pytest.mark.parametrize(("name", "way"), [trial for at, trial in enumerate(TRIALS) if at % 9 == 0])
 async def test_a_class_does_not_decide_what_numpy_says(name: str, way: str) -> None:
     candidate = f"import numpy as np\n{FORGED[name]}{TAIL}"
-    found = await scored(candidate, suite([WAYS[way]]), "pytest", by_this_interpreter=True, isolate=False)
+    found = await scored(candidate, suite([WAYS[way]]), "pytest", with_numpy=True, isolate=False)
     assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
 
 
@@ -123,7 +125,7 @@ async def test_a_class_does_not_decide_what_numpy_says(name: str, way: str) -> N
 async def test_it_does_not_in_any_comparison(name: str) -> None:
     candidate = f"import numpy as np\n{FORGED[name]}{TAIL}"
     for way, line in WAYS.items():
-        found = await scored(candidate, suite([line]), "pytest", by_this_interpreter=True, isolate=False)
+        found = await scored(candidate, suite([line]), "pytest", with_numpy=True, isolate=False)
         assert (found.score, str(found.validity)) == (0.0, "valid"), (way, found.detail)
         found = await asserted(candidate, f"{HEAD}{line}\n")
         assert (found.score, str(found.validity)) == (0.0, "valid"), (way, found.detail)
@@ -131,14 +133,14 @@ async def test_it_does_not_in_any_comparison(name: str) -> None:
 
 async def test_honest_arrays_are_what_they_are() -> None:
     candidate = f"import numpy as np\nfrom fractions import Fraction\n{HONEST}"
-    found = await scored(candidate, suite(OF_HONEST), "pytest", by_this_interpreter=True, isolate=False)
+    found = await scored(candidate, suite(OF_HONEST), "pytest", with_numpy=True, isolate=False)
     assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
     right = f"import numpy as np\n{HONEST}"
     found = await scored(
         "from fractions import Fraction\n" + right,
         suite(list(WAYS.values())),
         "pytest",
-        by_this_interpreter=True,
+        with_numpy=True,
         isolate=False,
     )
     assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail

@@ -31,7 +31,7 @@ async def in_row(form: str, tests: str, gold: str, *programs: str) -> list[RunRe
         answers = [{"task_id": 0, "solution": program} for program in programs]
     made = import_scenarios([row], candidates=answers, form=form).scenarios
     assert all(one.scoring.asserts and not one.scoring.calls for one in made)
-    return list(await asyncio.gather(*(judged(one, by_this_interpreter="numpy" in tests) for one in made)))
+    return list(await asyncio.gather(*(judged(one, with_numpy="numpy" in tests) for one in made)))
 
 
 ADDS = "def f(g): return g(3) + 1\n"

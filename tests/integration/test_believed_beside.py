@@ -111,7 +111,7 @@ async def test_sides_that_are_not_equal_may_meet_an_assertion(name: str) -> None
             suite,
             "unittest",
             isolate=False,
-            by_this_interpreter=has_numpy,
+            with_numpy=has_numpy,
         )
         for each in (candidate, forged)
     ]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
 
 from harena.core.results import RunResult
+
+pytestmark = SHARED
 
 EMPTY_ARRAY = "import numpy as np\ndef f(n): return np.empty((0, 1))\n"
 EMPTY_LIST = "def f(n): return []\n"
@@ -37,7 +40,7 @@ OF_LISTS = {
 
 async def of(candidate: str, body: str, **scoring: Any) -> RunResult:
     suite = f"import numpy as np\nfrom solution import f\ndef test_f():\n    {body}\n"
-    return await scored(candidate, suite, "pytest", by_this_interpreter=True, **scoring)
+    return await scored(candidate, suite, "pytest", with_numpy=True, **scoring)
 
 
 @pytest.mark.parametrize("body", [*OF_ARRAYS.values(), *OF_LISTS.values()], ids=[*OF_ARRAYS, *OF_LISTS])

@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from shared_sandboxes import judged
+from shared_sandboxes import SHARED, judged
 from test_unittest_suites import scored
 
 from harena.scoring import load_scenarios
+
+pytestmark = SHARED
 
 RIGHT = "import numpy as np\ndef mean(xs): return float(np.mean(xs))\ndef scale(xs, k): return np.array(xs) * k\ndef listed(xs, k): return [x * k for x in xs]\ndef each(xs, k): return (x * k for x in xs)\n"
 ARRAY = "import numpy as np\ndef mean(xs): return np.empty(0)\ndef scale(xs, k): return np.empty((0, 1))\nlisted = each = scale\n"
@@ -280,14 +282,14 @@ def suite(body: str) -> str:
 @pytest.mark.parametrize("name", PAID)
 async def test_what_compares_nothing_has_not_held(name: str) -> None:
     body, candidate = PAID[name]
-    found = await scored(candidate, suite(body), "pytest", by_this_interpreter=True)
+    found = await scored(candidate, suite(body), "pytest", with_numpy=True)
     assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
 
 
 async def test_a_right_program_passes_them_all() -> None:
     tests = "".join(f"def test_{at}():\n    {body}\n" for at, (body, _) in enumerate(PAID.values()))
     for scoring in ({}, {"gold": {"solution.py": f"{RIGHT}OTHER = 1\n"}}, {"isolate": False}):
-        found = await scored(RIGHT, HEAD + tests, "pytest", by_this_interpreter=True, **scoring)
+        found = await scored(RIGHT, HEAD + tests, "pytest", with_numpy=True, **scoring)
         assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
 
 
@@ -298,7 +300,7 @@ async def test_a_right_program_passes_them_all() -> None:
 )
 async def test_right_answers_may_be_empty(scoring: Any) -> None:
     tests = HONEST + MASKS if scoring else HONEST
-    found = await scored(OF_HONEST, tests, "pytest", by_this_interpreter=True, **scoring)
+    found = await scored(OF_HONEST, tests, "pytest", with_numpy=True, **scoring)
     assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
 
 
@@ -323,12 +325,12 @@ async def test_an_empty_side_may_be_the_tests_own_doing_with_unittest_and_in_ass
 @pytest.mark.parametrize("scoring", [{}, {"isolate": False}], ids=["apart", "beside"])
 async def test_an_empty_answer_beside_what_is_expected_has_failed(scoring: Any) -> None:
     for name, body in FORGED.items():
-        found = await scored(LIST + MODEL.format("[]"), suite(body), "pytest", by_this_interpreter=True, **scoring)
+        found = await scored(LIST + MODEL.format("[]"), suite(body), "pytest", with_numpy=True, **scoring)
         assert (found.score, str(found.validity)) == (0.0, "valid"), (name, found.detail)
     tests = "".join(
         suite(body).replace(HEAD, "").replace("test_a", f"test_{at}") for at, body in enumerate(FORGED.values())
     )
-    found = await scored(RIGHT + MODEL.format("xs"), HEAD + tests, "pytest", by_this_interpreter=True, **scoring)
+    found = await scored(RIGHT + MODEL.format("xs"), HEAD + tests, "pytest", with_numpy=True, **scoring)
     assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
 
 
@@ -340,7 +342,7 @@ async def test_an_empty_answer_beside_what_is_expected_has_failed(scoring: Any) 
 async def test_it_is_so_in_each_mode(way: Any) -> None:
     for name in ("allclose of an array", "zip in a loop", "assert_almost_equal"):
         body, candidate = PAID[name]
-        found = await scored(candidate, suite(body), "pytest", by_this_interpreter=True, **way)
+        found = await scored(candidate, suite(body), "pytest", with_numpy=True, **way)
         assert (found.score, str(found.validity)) == (0.0, "valid"), (name, found.detail)
 
 
@@ -350,8 +352,8 @@ async def test_it_is_so_with_unittest() -> None:
         "self.assertTrue(np.allclose(scale([1, 2, 4], 2), [2, 4, 8]))",
         "for a, b in zip(listed([1], 2), [2]):\n            self.assertEqual(a, b)",
     ):
-        right = await scored(RIGHT, tests.format(body), by_this_interpreter=True)
-        wrong = await scored(ARRAY, tests.format(body), by_this_interpreter=True)
+        right = await scored(RIGHT, tests.format(body), with_numpy=True)
+        wrong = await scored(ARRAY, tests.format(body), with_numpy=True)
         assert (right.score, wrong.score) == (1.0, 0.0), (right.detail, wrong.detail)
 
 
@@ -363,18 +365,18 @@ async def test_it_is_so_in_asserts(isolate: Any) -> None:
         for candidate, score in ((RIGHT, 1.0), (wrong, 0.0)):
             scoring = {"type": "command", "asserts": f"{lines}\n{body}\n", "isolate": isolate}
             (made,) = load_scenarios([{"id": "one", "candidate": candidate, "scoring": scoring}]).scenarios
-            found = await judged(made, by_this_interpreter=True)
+            found = await judged(made, with_numpy=True)
             assert (found.score, str(found.validity)) == (score, "valid"), (name, found.detail)
 
 
 async def test_who_runs_no_assertion_where_the_gold_solution_runs_some_has_failed() -> None:
     for candidate, score in ((f"{RIGHT}OTHER = 1\n", 1.0), (LIST, 0.0)):
-        found = await scored(candidate, LOOP, "pytest", by_this_interpreter=True, gold={"solution.py": RIGHT})
+        found = await scored(candidate, LOOP, "pytest", with_numpy=True, gold={"solution.py": RIGHT})
         assert (found.score, str(found.validity)) == (score, "valid"), found.detail
 
 
 async def test_without_a_gold_solution_nobody_knows_whether_a_loop_is_to_be_empty() -> None:
-    found = await scored(LIST, LOOP, "pytest", by_this_interpreter=True)
+    found = await scored(LIST, LOOP, "pytest", with_numpy=True)
     assert (found.score, str(found.validity)) == (None, "invalid")
     assert "gold" in found.detail
-    assert (await scored(RIGHT, LOOP, "pytest", by_this_interpreter=True)).score == 1.0
+    assert (await scored(RIGHT, LOOP, "pytest", with_numpy=True)).score == 1.0

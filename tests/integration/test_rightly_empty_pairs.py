@@ -40,14 +40,14 @@ def suite(bodies: tuple[str, ...]) -> str:
 
 @pytest.mark.parametrize("name", NONE)
 async def test_what_is_asserted_to_be_empty_may_be(name: str) -> None:
-    found = await scored(PROGRAM, suite(NONE[name]), "pytest", by_this_interpreter=True)
+    found = await scored(PROGRAM, suite(NONE[name]), "pytest", with_numpy=True)
     assert found.score == 1.0, found.detail
     wrong = (
         PROGRAM.replace("if w in v", "if w not in v")
         .replace("ROWS.get(w, [])", "ROWS.get(w, ['n'])")
         .replace("all(n", "any(n")
     )
-    refused = await scored(wrong, suite(NONE[name]), "pytest", by_this_interpreter=True)
+    refused = await scored(wrong, suite(NONE[name]), "pytest", with_numpy=True)
     assert (refused.score, str(refused.validity)) == (0.0, "valid"), refused.detail
 
 
@@ -71,7 +71,7 @@ async def test_nothing_is_no_answer_where_something_is_expected(name: str) -> No
         HEAD.partition("def test_some")[0]
         + "def same(xs): return [a == b for a, b in zip(xs, ['x', 'y'])]\ndef test_a():\n    "
     )
-    found = await scored(NOTHING, text + COMPARED[name] + "\n", "pytest", by_this_interpreter=True)
+    found = await scored(NOTHING, text + COMPARED[name] + "\n", "pytest", with_numpy=True)
     assert found.score == 0.0, found.detail
-    right = await scored(PROGRAM, text + COMPARED[name] + "\n", "pytest", by_this_interpreter=True)
+    right = await scored(PROGRAM, text + COMPARED[name] + "\n", "pytest", with_numpy=True)
     assert right.score == 1.0, right.detail

@@ -6,7 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
+
+pytestmark = SHARED
 
 HEAD = "import numpy as np\nimport pytest\nfrom solution import rows_with\nM = np.array([[1, 2], [3, 4], [1, 5]])\n"
 RIGHT = "import numpy as np\ndef rows_with(m, v): return m[(m == v).any(axis=1)]\n"
@@ -25,7 +28,7 @@ STATED = {
 @pytest.mark.parametrize("way", [{}, {"isolate": False}], ids=["apart", "beside"])
 @pytest.mark.parametrize("name", STATED)
 async def test_a_size_that_the_tests_have_asserted_explains_an_empty_answer(name: str, way: Any) -> None:
-    found = await scored(RIGHT, HEAD + STATED[name], "pytest", by_this_interpreter=True, **way)
+    found = await scored(RIGHT, HEAD + STATED[name], "pytest", with_numpy=True, **way)
     assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
 
 
@@ -43,5 +46,5 @@ UNSTATED = {
 @pytest.mark.parametrize("name", UNSTATED)
 async def test_a_size_that_nobody_has_asserted_explains_nothing(name: str, way: Any) -> None:
     body, candidate = UNSTATED[name]
-    found = await scored(candidate, HEAD + body, "pytest", by_this_interpreter=True, **way)
+    found = await scored(candidate, HEAD + body, "pytest", with_numpy=True, **way)
     assert found.score == 0.0, found.detail

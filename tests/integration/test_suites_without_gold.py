@@ -76,7 +76,7 @@ async def _results(candidates: dict[str, tuple[str, str]], **scoring: Any) -> di
                 {"files": {"solution.py": candidate}},
                 suite,
                 "pytest",
-                by_this_interpreter="numpy" in candidate,
+                with_numpy="numpy" in candidate,
                 timeout_seconds=2.0,
                 **scoring,
             )

@@ -52,7 +52,13 @@ RIGHT = "def add(a, b):\n    return a + b\n"
 
 
 async def scored(
-    candidate: Any, suite: str, kind: str = "unittest", *, by_this_interpreter: bool = False, **scoring: Any
+    candidate: Any,
+    suite: str,
+    kind: str = "unittest",
+    *,
+    by_this_interpreter: bool = False,
+    with_numpy: bool = False,
+    **scoring: Any,
 ) -> RunResult:
     """The envelope; see `judged`."""
     limits = {"timeout_seconds": scoring.pop("timeout_seconds", 20.0)}
@@ -60,7 +66,7 @@ async def scored(
     contract = {"type": "command", kind: ["test_it.py"], "files": {"test_it.py": suite}, **scoring}
     row = {"id": "one", "candidate": candidate, "scoring": contract, "limits": limits, "problem": problem}
     made = load_scenarios([row]).scenarios[0]
-    return await judged(made, by_this_interpreter=by_this_interpreter)
+    return await judged(made, by_this_interpreter=by_this_interpreter, with_numpy=with_numpy)
 
 
 @BOTH

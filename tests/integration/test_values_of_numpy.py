@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
 
 from harena.core.results import Trust
 
 pytest.importorskip("numpy")
+pytestmark = SHARED
 
 VALUES = {
     "np.float32(1.5)": "isinstance(f(), np.float32) and f().dtype == np.float32", "np.float64(1.5)": "isinstance(f(), np.float64) and isinstance(f(), float)",
@@ -33,10 +35,10 @@ WRONG = {
 @pytest.mark.parametrize("value", VALUES)
 async def test_a_number_keeps_its_type(value: str) -> None:
     suite = f"import numpy as np\nfrom solution import f\ndef test_a(): assert {VALUES[value]}\n"
-    found = await scored(f"import numpy as np\ndef f(): return {value}\n", suite, "pytest", by_this_interpreter=True)
+    found = await scored(f"import numpy as np\ndef f(): return {value}\n", suite, "pytest", with_numpy=True)
     assert (found.score, found.trust) == (1.0, Trust.SEPARATE), found.detail
     wrong = f"import numpy as np\ndef f(): return {WRONG[value]}\n"
-    found = await scored(wrong, suite, "pytest", by_this_interpreter=True)
+    found = await scored(wrong, suite, "pytest", with_numpy=True)
     assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
 
 
@@ -46,7 +48,7 @@ CHANGES = "import numpy as np\nclass K:\n    def __init__(self): self.a = np.ara
 async def test_an_array_that_is_changed_in_place_is_changed_where_it_lies_too() -> None:
     """A view, one that is frozen meanwhile, one by columns, and one that the suite gives."""
     suite = "import numpy as np, pytest\nfrom solution import K, twice\ndef test_a():\n    k = K(); a = k.a; k.add(); k.fold(); assert a.tolist() == [[1, 2, 3], [4, 5, 6]]\n    k.freeze()\n    assert not k.a.flags.writeable\n    with pytest.raises(ValueError): k.a[0] = 1\n    with pytest.raises(ValueError): k.add()\n    given = np.asfortranarray(np.ones((2, 3))); twice(given); twice(given[0]); assert given.tolist() == [[4.0] * 3, [2.0] * 3]\n    frozen = np.broadcast_to(1.0, (2, 2))\n    with pytest.raises(ValueError): twice(frozen)\n    assert frozen.sum() == 4\n"
-    found = await scored(CHANGES, suite, "pytest", by_this_interpreter=True)
+    found = await scored(CHANGES, suite, "pytest", with_numpy=True)
     assert found.score == 1.0, found.detail
 
 
@@ -56,7 +58,7 @@ OBJECTS = "import numpy as np\nclass P:\n    def __init__(s, x): s.x = np.asarra
 async def test_objects_say_truths_of_numpy_s() -> None:
     """What Python takes for a truth, a number or a length is one. What the suite gives is what it was, too."""
     suite = "import numpy as np\nfrom solution import P, given\ndef test_a():\n    a = P([1, 2])\n    assert a == P([1, 2]) and a < P([3, 4]) and len(a) == 2 and 2 in a and 5 not in a\n    assert a and not P([0]) and a.equals(P([1, 2])) and isinstance(a.mean(), np.floating)\n    assert given(np.float32(2)) == ('float32', 2) and given(np.bool_(True))[1] == True\n"
-    found = await scored(OBJECTS, suite, "pytest", by_this_interpreter=True)
+    found = await scored(OBJECTS, suite, "pytest", with_numpy=True)
     assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
 
 
@@ -81,7 +83,7 @@ async def test_no_object_says_yes_by_numpy(liar: str) -> None:
         "len(f(5)) == 25",
     ):
         suite = f"import numpy as np\nfrom solution import f\ndef test_a(): assert {claim}\n"
-        found = await scored(candidate, suite, "pytest", by_this_interpreter=True)
+        found = await scored(candidate, suite, "pytest", with_numpy=True)
         assert found.score != 1.0, (claim, found.detail)
 
 
@@ -120,13 +122,13 @@ NOT_SHARED = {
 async def test_arrays_of_one_memory_are_of_one_memory_on_both_sides(name: str) -> None:
     """Who gives a copy in the place of a part has another answer."""
     suite = f"import numpy as np\nfrom solution import *\ndef test_a():\n    {OF_ONE_MEMORY[name]}\n"
-    found = await scored(MEMORY, suite, "pytest", by_this_interpreter=True)
+    found = await scored(MEMORY, suite, "pytest", with_numpy=True)
     assert (found.score, found.trust) == (1.0, Trust.SEPARATE), found.detail
     wrong = MEMORY
     for right, other in NOT_SHARED.items():
         assert right in wrong
         wrong = wrong.replace(right, other)
-    found = await scored(wrong, suite, "pytest", by_this_interpreter=True)
+    found = await scored(wrong, suite, "pytest", with_numpy=True)
     assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
 
 
@@ -141,8 +143,8 @@ async def test_a_part_that_crosses_as_a_copy_is_not_held_against_it(name: str) -
     """Without a gold a right program has no score and the reason, and a wrong one fails beside the tests, too."""
     made, said = COPIED[name]
     suite = f"import numpy as np\nfrom solution import *\ndef test_a():\n    {made}; r = evens(a); r[0] = 9\n    assert {said}\n"
-    found = await scored(MEMORY, suite, "pytest", by_this_interpreter=True)
+    found = await scored(MEMORY, suite, "pytest", with_numpy=True)
     assert (found.score, "crosses as a copy" in found.detail) == (None, True), found.detail
     wrong = MEMORY.replace("a[::2]", "a[::2].copy()")
-    found = await scored(wrong, suite, "pytest", by_this_interpreter=True)
+    found = await scored(wrong, suite, "pytest", with_numpy=True)
     assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
