@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -160,18 +161,20 @@ async def test_time_is_told_apart() -> None:
     """The candidate's own is its failure; a suite that hangs for any candidate has no score, and one that hangs for what
     the candidate answered is the candidate's failure."""
     sleeping = "import time\ndef add(a, b): time.sleep(60)\n"
-    result = await scored(sleeping, ADDED, isolate="sandbox", timeout_seconds=1.0)
-    assert (result.score, result.reason) == (0.0, Reason.TIMEOUT)
     hanging = (
         "import time, unittest\nimport solution\nclass T(unittest.TestCase):\n    def test(self): time.sleep(60)\n"
     )
-    for isolate in ("sandbox", True):
-        result = await scored(RIGHT, hanging, isolate=isolate, timeout_seconds=1.0, scorer_timeout_seconds=2.0)
-        assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
     baited = "import time, unittest\nfrom solution import add\nclass T(unittest.TestCase):\n    def test(self):\n        if add(1, 2) == 0: time.sleep(60)\n"
-    for isolate in ("sandbox", True):
-        baits = {"isolate": isolate, "timeout_seconds": 1.0, "scorer_timeout_seconds": 2.0}
-        result = await scored("def add(a, b): return 0\n", baited, **baits)
+    times = {"timeout_seconds": 1.0, "scorer_timeout_seconds": 2.0}
+    slow, *others = await asyncio.gather(  # all at once: they only sleep
+        scored(sleeping, ADDED, isolate="sandbox", timeout_seconds=1.0),
+        *(scored(RIGHT, hanging, isolate=isolate, **times) for isolate in ("sandbox", True)),
+        *(scored("def add(a, b): return 0\n", baited, isolate=isolate, **times) for isolate in ("sandbox", True)),
+    )
+    assert (slow.score, slow.reason) == (0.0, Reason.TIMEOUT)
+    for result in others[:2]:
+        assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
+    for result in others[2:]:
         assert (result.score, result.validity) == (0.0, Validity.VALID)
 
 
