@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from battery_world import Source
+from shared_sandboxes import SHARED, judged
 
-from harena.core.models import SandboxSpec
 from harena.core.results import RunResult
-from harena.scoring import load_scenarios, score_scenario
-from harena.testing import FakeRuntime
+from harena.scoring import load_scenarios
+
+pytestmark = SHARED
 
 
 async def scored(candidate: str, tests: str, runner: str, others: dict[str, str] | None = None) -> RunResult:
@@ -20,7 +20,7 @@ async def scored(candidate: str, tests: str, runner: str, others: dict[str, str]
     scoring["files"] = {"test_it.py": tests, **(others or {})}
     row = {"id": "one", "candidate": {"files": {"solution.py": candidate}}, "scoring": scoring}
     (made,) = load_scenarios([row]).scenarios
-    return await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=60)
+    return await judged(made)
 
 
 RUNNERS = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from battery_world import Source
+from shared_sandboxes import SHARED, judged
 
-from harena.core.models import SandboxSpec
 from harena.core.results import Reason, RunResult, Validity
-from harena.scoring import load_scenarios, score_scenario
-from harena.testing import FakeRuntime
+from harena.scoring import load_scenarios
+
+pytestmark = SHARED
 
 RIGHT = "def add(a, b):\n    return a + b\n"
 MAPPED = """
@@ -44,7 +44,7 @@ async def scored(candidate: Any, scoring: dict[str, Any], **fields: Any) -> RunR
     """The envelope, by this environment's interpreter."""
     row = {"id": "one", "candidate": candidate, "scoring": scoring, **fields}
     made = load_scenarios([row]).scenarios[0]
-    return await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+    return await judged(made)
 
 
 @pytest.mark.parametrize("home", HOMES)

@@ -7,19 +7,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from battery_world import Source
+from shared_sandboxes import SHARED, judged
 
-from harena.core.models import SandboxSpec
 from harena.core.results import RunResult
-from harena.scoring import load_scenarios, score_scenario
-from harena.testing import FakeRuntime
+from harena.scoring import load_scenarios
+
+pytestmark = SHARED
 
 
 async def scored(candidate: str, scoring: dict[str, Any]) -> RunResult:
     """One run, by this environment's interpreter."""
     row = {"id": "one", "candidate": {"files": {"solution.py": candidate}}, "scoring": {"type": "command", **scoring}}
     (made,) = load_scenarios([row]).scenarios
-    return await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=60)
+    return await judged(made)
 
 
 def suite(imports: str, body: str) -> dict[str, Any]:

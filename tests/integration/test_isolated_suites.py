@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from battery_world import Source
+from shared_sandboxes import SHARED, judged
 
-from harena.core.models import SandboxSpec
 from harena.core.results import Reason, RunResult, Validity
-from harena.scoring import load_scenarios, score_scenario
-from harena.testing import FakeRuntime
+from harena.scoring import load_scenarios
+
+pytestmark = SHARED
 
 CANDIDATE = """
 LIMIT = 7
@@ -80,10 +80,10 @@ FILES = {"solution.py": CANDIDATE, "pkg/more.py": "def pair(a, b):\n    return a
 
 
 async def scored(candidate: Any, suite: str, **scoring: Any) -> RunResult:
-    """The envelope, by the pytest of this environment."""
+    """The envelope, by pytest in the sandboxes of this module."""
     contract = {"type": "command", "pytest": ["test_it.py"], "files": {"test_it.py": suite}, **scoring}
     made = load_scenarios([{"id": "one", "candidate": candidate, "scoring": contract}]).scenarios[0]
-    return await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+    return await judged(made)
 
 
 async def test_functions_objects_constants_and_errors_cross() -> None:
@@ -222,7 +222,7 @@ async def test_compiled_tests_that_a_candidate_leaves_are_not_read(isolate: bool
         "scoring": {"type": "command", "pytest": ["test_a.py", "test_b.py"], "isolate": isolate, "files": suite},
     }
     (made,) = load_scenarios([row]).scenarios
-    result = await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+    result = await judged(made)
     # one that writes code for a test beside it has taken the tests' own
     why = "test_b" if isolate else "takes the code of a function of the tests"
     assert (result.score, why in result.detail) == (0.0, True), result.detail
@@ -240,5 +240,5 @@ async def test_a_candidate_apart_may_close_all_that_it_did_not_open(line: str) -
     suite = "from solution import f\ndef test_it():\n    assert f(2) == 4\n    assert f(3) == 6\n"
     contract = {"type": "command", "pytest": ["test_it.py"], "files": {"test_it.py": suite}, "isolate": "sandbox"}
     made = load_scenarios([{"id": "one", "candidate": candidate, "scoring": contract}]).scenarios[0]
-    result = await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+    result = await judged(made)
     assert result.score == 1.0, result.detail

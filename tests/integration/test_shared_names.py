@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from battery_world import Source
+from shared_sandboxes import SHARED, judged
 
 from harena.core.models import SandboxSpec
 from harena.core.results import RunResult, Validity
@@ -13,10 +14,7 @@ from harena.scoring import load_scenarios, score_scenario
 from harena.scoring.formats import import_scenarios
 from harena.testing import FakeRuntime
 
-
-async def judged(scenario: Any) -> RunResult:
-    """The envelope, by this environment's interpreter."""
-    return await score_scenario(scenario, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+pytestmark = SHARED
 
 
 async def scored(candidate: str, tests: str, **fields: Any) -> RunResult:

@@ -6,20 +6,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from battery_world import Source
+from shared_sandboxes import SHARED, judged
 
-from harena.core.models import SandboxSpec
 from harena.core.results import RunResult, Validity
-from harena.scoring import load_scenarios, score_scenario
-from harena.testing import FakeRuntime
+from harena.scoring import load_scenarios
+
+pytestmark = SHARED
 
 
 async def scored(candidate: str, tests: str, **scoring: Any) -> RunResult:
-    """One run of asserts, by this environment's interpreter."""
+    """One run of asserts."""
     contract = {"type": "command", "asserts": tests, **scoring}
     row: dict[str, Any] = {"id": "one", "candidate": candidate, "scoring": contract}
     (made,) = load_scenarios([row]).scenarios
-    return await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+    return await judged(made)
 
 
 ROOTS = "import math\nassert math.isclose(f(2), 1.41421356, rel_tol=1e-6)\nassert math.isclose(f(9), 3.0)\n"
@@ -306,22 +306,22 @@ BESIDE_HONEST = {
 }
 
 
-async def judged(candidate: Any, scoring: dict[str, Any]) -> RunResult:
+async def scored_beside(candidate: Any, scoring: dict[str, Any]) -> RunResult:
     """One run of a suite beside its candidate."""
     files = candidate if isinstance(candidate, dict) else {"solution.py": candidate}
     (made,) = load_scenarios([{"id": "one", "candidate": {"files": files}, "scoring": scoring}]).scenarios
-    return await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+    return await judged(made)
 
 
 @pytest.mark.parametrize("name", BESIDE)
 async def test_a_suite_beside_its_candidate_uses_its_own_tools(name: str) -> None:
     scoring, candidate = BESIDE[name]
-    result = await judged(candidate, scoring)
+    result = await scored_beside(candidate, scoring)
     assert (result.score, result.validity) == (0.0, Validity.VALID), result.detail
 
 
 @pytest.mark.parametrize("name", BESIDE_HONEST)
 async def test_an_honest_candidate_beside_its_suite_is_paid(name: str) -> None:
     scoring, candidate = BESIDE_HONEST[name]
-    result = await judged(candidate, scoring)
+    result = await scored_beside(candidate, scoring)
     assert (result.score, result.validity) == (1.0, Validity.VALID), result.detail
