@@ -145,7 +145,7 @@ async def test_no_content_of_a_blueprint_stays_in_memory_or_is_in_a_list(keyed: 
     """Neither for its idempotency key; whoever asks for one blueprint gets all of it."""
     token = await key_for(keyed, "ours")
     operations = keyed.state.operations
-    contents = operations._parts.blueprints.contents = ContentCache(most_bytes=10)  # type: ignore[attr-defined]
+    contents = operations._parts.blueprints.records.contents = ContentCache(most_bytes=10)  # type: ignore[attr-defined]
     files = {"/workspace/f": base64.b64encode(b"x" * 1000).decode()}
     body = {"name": "b", "files": files}
     headers = {"authorization": f"Bearer {token}", "idempotency-key": "once"}

@@ -266,7 +266,7 @@ async def test_contents_of_blueprints_lie_on_the_disk(
     blueprints: Blueprints, tmp_path: Path, layers: FakeLayers
 ) -> None:
     """In memory are those that were used last, up to a bound for the whole node; each comes back as it was."""
-    blueprints.contents = ContentCache(most_bytes=2500)
+    blueprints.records.contents = ContentCache(most_bytes=2500)
     made = [
         await blueprints.create(HERE, f"env{n}", files={"/data/a": b"%d" % n * 1000, "/data/b": b"", "/data/c": b"x"})
         for n in range(4)
@@ -276,11 +276,11 @@ async def test_contents_of_blueprints_lie_on_the_disk(
             found = blueprints.find(HERE, f"env{n}")
             assert (found, found.file_bytes) == (blueprint, 1001)
             assert {**found.files} == {"/data/a": b"%d" % n * 1000, "/data/b": b"", "/data/c": b"x"}
-            assert blueprints.contents.bytes <= 2500
+            assert blueprints.records.contents.bytes <= 2500
     other = reopened(blueprints, tmp_path, layers)
     assert {**other.find(HERE, "env3").files} == {**made[3].files}
     await blueprints.delete(HERE, "env3")
-    assert blueprints.contents.bytes <= 2500
+    assert blueprints.records.contents.bytes <= 2500
     assert not [*(tmp_path / "blueprints").glob(f".{made[3].id}*")]
 
 
@@ -400,7 +400,7 @@ async def test_a_blueprint_by_its_id_reads_one_record(
     tmp_path: Path, layers: FakeLayers, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where records do not stay in memory: making, finding and listing many of them reads each some times."""
-    monkeypatch.setattr("harena.runtime.host.blueprints.LOADED_BYTES", 0)
+    monkeypatch.setattr("harena.runtime.host.blueprint_records.LOADED_BYTES", 0)
     reads, read = list[str](), Path.read_text
 
     def counted(path: Path, *given: Any) -> str:
@@ -454,7 +454,7 @@ async def test_a_page_of_blueprints_is_bounded_by_its_bytes(
 async def test_lists_and_look_ups_read_no_record_twice(blueprints: Blueprints, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where records do not fit into memory, what is not on the page is not read again, nor is anything to find that an
     id is unknown."""
-    monkeypatch.setattr("harena.runtime.host.blueprints.LOADED_BYTES", 0)
+    monkeypatch.setattr("harena.runtime.host.blueprint_records.LOADED_BYTES", 0)
     for number in range(60):
         await blueprints.create(HERE, f"b{number}")
     read: list[Path] = []

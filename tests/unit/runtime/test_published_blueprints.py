@@ -12,7 +12,7 @@ from harena.core.errors import NotFoundError, ValidationError
 from harena.core.home import private_folder
 from harena.core.registry import VERSION_TAKEN
 from harena.core.workspace import DEFAULT_WORKSPACE
-from harena.runtime.host import blueprints as module
+from harena.runtime.host import published_blueprints as module
 from harena.runtime.host.blueprints import Blueprints, hand_out
 from harena.runtime.host.layers import LayerStore
 from harena.testing import FakeClock
@@ -69,7 +69,7 @@ async def test_a_list_that_began_before_a_publication(blueprints: Blueprints, tm
     """What is dropped of records that are not on a list is found again: others publish while it is made."""
     made = await blueprints.create("a", "env")
     await blueprints.publish("a", "env")
-    blueprints._forget_others(tmp_path / "blueprints/.organizations/acme", set())
+    blueprints.records.forget_others(tmp_path / "blueprints/.organizations/acme", set())
     assert (await blueprints.get("b", made.id)).id == made.id
     assert [one.id for one in (await blueprints.page("b", organization=True)).blueprints] == [made.id]
 
@@ -79,14 +79,14 @@ async def test_a_removal_that_meets_others(blueprints: Blueprints, monkeypatch: 
     for workspace in "ac":
         await blueprints.create(workspace, "env", files={"/data/x": b"1"})
         await blueprints.publish(workspace, "env")
-    mark = blueprints._mark
+    mark = blueprints.records.mark
 
     def gone(path: Path) -> object:
         if path.parent.name == "umbrella":
             raise NotFoundError("blueprint 'env' was removed just now")
         return mark(path)
 
-    monkeypatch.setattr(blueprints, "_mark", gone)
+    monkeypatch.setattr(blueprints.records, "mark", gone)
     await blueprints.delete("a", "env")
     with pytest.raises(NotFoundError):
         await blueprints.get("b", "env")
