@@ -19,6 +19,7 @@ class Shape(abc.ABC):
 class Point:
     def __init__(self, x: int): self.x = x
     def __repr__(self): return f"Point({self.x})"
+    def stretched(self): self.__class__ = Far; return self
     def moved(self): return Point(self.x + 1)
 class Far(Point):
     pass
@@ -27,6 +28,9 @@ class Kept(Point):
     def __copy__(self): return Kept(self.x)
 class Errors(ExceptionGroup):
     def derive(self, errors): return Errors(self.message, errors)
+class Steps:
+    def __iter__(self): return iter(())
+    def __length_hint__(self): return 3
 class Missing(Exception): pass
 def find(table, key):
     try: return table[key]
@@ -66,6 +70,8 @@ def test_past_the_class():
     assert not hasattr(point, "x") and isinstance(point, Point)
     object.__setattr__(point, "x", 4)
     assert point.x == 4
+    point.__class__ = Far
+    assert isinstance(point, Far) and type(point) is Far and point.moved().x == 5
 def test_names():
     assert (count(1).__name__, count(1).__qualname__, pages().__name__) == ("count", "count", "pages")
     assert repr(count(1)).startswith("<generator object count at")
@@ -114,13 +120,16 @@ async def test_who_is_something_else_is_not_paid(name: str) -> None:
 
 
 UNSERVED = """
+import operator
 import pytest
-from solution import Far, Point, Shape, double
+from solution import Far, Point, Shape, Steps, double
 @pytest.mark.parametrize("asks", [
     lambda: Point.__eq__ is object.__eq__,
     lambda: Point.__new__ is object.__new__,
     lambda: super(Far, Far(2)).moved().x == 3,
     lambda: issubclass(int, Shape),
+    lambda: type(Point(1).stretched()) is Far,
+    lambda: operator.length_hint(Steps()) == 3,
 ])
 def test_it(asks):
     assert asks() and double(2) == 4

@@ -93,7 +93,7 @@ class LibraryQuestions:
         self._kept: dict[Any, tuple[Callable[[], Any], bool, str]] = {}
         """question -> (what it is about, the answer that was given, what was asked)"""
         self._settled: set[Any] = set()
-        self._left = _MOST_ASKED
+        self._left = self._objects_left = _MOST_ASKED
         self._is_asking = False
 
     def follow(self, own: list[Any]) -> None:
@@ -171,9 +171,25 @@ class LibraryQuestions:
                         self._settled.add(key)
                         if self._real(key[0], held(), key[2], answer) is not answer:
                             return what
+                return self._of_another_class()
         finally:
             self._is_asking = False
             candidate.asked, candidate.unanswered = asked, unanswered
+
+    def _of_another_class(self) -> str:
+        """An object that is of another class by now, where its own code has given it one; empty where there is none."""
+        for stand_in in self._candidate.living():
+            if self._objects_left <= 0 or not _really_isinstance(type(stand_in), StandInClass):
+                continue
+            self._objects_left -= 1
+            try:
+                real = self._candidate.ask("type", stand_in, "")
+            except BaseException as error:  # whatever the candidate raises is no answer, nor is its end
+                if _really_isinstance(error, (KeyboardInterrupt, SystemExit)):
+                    raise
+                return ""
+            if real is not type(stand_in):
+                return f"{_name_of(stand_in)} of the candidate's is of another class by now"
         return ""
 
     def _real(self, verb: str, about: Any, what: Any, answer: bool) -> bool:

@@ -1280,6 +1280,10 @@ class Candidate(Border):
             self._met.append(found)
         return found
 
+    def living(self) -> list[Any]:
+        """What stands for objects and functions of the candidate's, and is held by somebody."""
+        return list(self._stand_ins.values())
+
     def _record(self, module: Any, name: Any) -> Any:
         """The suite's own class of records, which the candidate was told of. Raises GraphError for any other."""
         found = self._records.named(module, name)

@@ -253,6 +253,8 @@ class StandIn:
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._harena_candidate.ask("set", self, name, value)
+        if name == "__class__" and isinstance(value, StandInClass):
+            object.__setattr__(self, name, value)  # what stands for an object is of the class that stands for its own
 
     def __delattr__(self, name: str) -> None:
         self._harena_candidate.ask("del", self, name)

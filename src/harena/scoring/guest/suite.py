@@ -80,6 +80,8 @@ _getpid = os.getpid
 _ENVIRONMENT = type(os.environ)
 _OF_STAND_INS = re.compile(r"UnservedError\b|AttributeError: '(_StandInInit|_Function|Method|super)' object has no ")
 """how errors begin that only what stands for something of the candidate's raises, or a call past it"""
+_UNTOLD = re.compile(r"\blength_hint\b|\b(?:value|exception|error|exc|err|e)\.obj\b")
+"""what the texts of tests ask for by a function in C, and what an AttributeError holds: the object itself"""
 _OF_HARENA = re.compile(r"\bharena\.")
 _MODULES = [module for name, module in sys.modules.items() if name.startswith(f"{__name__.partition('.')[0]}.")]
 """modules of harena's in this process"""
@@ -355,7 +357,9 @@ class Run:
         """What a library was told may have been told before this test, and what it made of that lasts."""
         if not isinstance(self.candidate, Candidate):
             return False
-        if what := self.candidate.libraries.otherwise():
+        untold = next((found[0] for text in sources.values() if (found := _UNTOLD.search(text))), "")
+        what = self.candidate.libraries.otherwise() or (untold and f"it asks for {untold}, which nobody is told here")
+        if what:
             self.candidate.note(what, is_doubt=False)
             self.candidate.is_changed = True
         return bool(what)
