@@ -38,6 +38,7 @@ def find(table, key):
 def look(table, key):
     try: return table[key]
     except KeyError as error: raise Missing(key) from error
+def nest(): raise ExceptionGroup("out", [ValueError("a"), ExceptionGroup("in", [KeyError("k")])])
 def check(): raise Errors("two", [ValueError("a"), TypeError("b")])
 def count(n): yield from range(n)
 async def wait(): return 1
@@ -90,6 +91,9 @@ def test_errors():
         check()
     part = caught.value.subgroup(ValueError)
     assert type(part) is Errors and part.exceptions[0].args == ("a",)
+    with pytest.raises(ExceptionGroup) as caught:
+        nest()
+    assert caught.value.exceptions[1].exceptions[0].args == ("k",)
 def test_a_local_name():
     result = 3
     assert result == 3
@@ -120,7 +124,7 @@ async def test_who_is_something_else_is_not_paid(name: str) -> None:
 
 
 UNSERVED = """
-import operator
+import inspect, operator
 import pytest
 from solution import Far, Point, Shape, Steps, double
 @pytest.mark.parametrize("asks", [
@@ -129,6 +133,7 @@ from solution import Far, Point, Shape, Steps, double
     lambda: super(Far, Far(2)).moved().x == 3,
     lambda: issubclass(int, Shape),
     lambda: type(Point(1).stretched()) is Far,
+    lambda: inspect.ismethod(Point(1).moved),
     lambda: operator.length_hint(Steps()) == 3,
 ])
 def test_it(asks):

@@ -39,7 +39,7 @@ from harena.scoring.guest.callers import Callers
 from harena.scoring.guest.candidate_alarms import Alarms
 from harena.scoring.guest.descriptor_output import Written
 from harena.scoring.guest.driver import MOST_FILES, OWNER, PLAIN, decode, encode, is_forked_child, out_of_reach
-from harena.scoring.guest.exception_transfer import builtin_fields, class_here, remade
+from harena.scoring.guest.exception_transfer import GROUPS, builtin_fields, class_here, remade
 from harena.scoring.guest.functions import (
     Attributes,
     Steps,
@@ -452,7 +452,11 @@ class Home(Border):
         if not own or self._errors.get(own) is not error:  # what was told before is the same one there
             own = self._errors_told = self._errors_told + 1
             self._keep_error(own, error)
-        told = (type(error), tuple(error.args), attributes, "".join(message),
+        arguments = tuple(error.args)
+        if not is_raised and isinstance(error, GROUPS) and [*map(type, arguments[1:2])] == [list]:
+            # one that another group holds is made there before any list has its items
+            arguments = (arguments[0], tuple(arguments[1]), *arguments[2:])
+        told = (type(error), arguments, attributes, "".join(message),
                 number if type(number) is int else -1, own, self._chain(error, is_raised=is_raised))  # fmt: skip
         if is_raised:
             error.__traceback__ = _left_behind(error.__traceback__)

@@ -246,9 +246,8 @@ def _key_of(about: Any) -> Any:
 
 def _held(about: Any) -> Callable[[], Any]:
     """What gives it for as long as somebody else holds it; an object of the candidate's ends when nobody does."""
-    if type(about) is Method:
-        owner, name = _held(about.__self__), about.__name__
-        return lambda: None if (found := owner()) is None else Method(found, name)
+    if type(about) is Method:  # itself: what it is a method of may be held by nobody else
+        return lambda: about
     if type(about) is str or _really_isinstance(about, StandInClass):
         return lambda: about
     cls = type(about)
