@@ -1,14 +1,15 @@
 """The ends of what commands in sandboxes printed, for whoever looks later. Used from one event loop.
 
 A command's output belongs to its request, and is let go with it. What is kept beside it is small, and bounded for each
-sandbox (MOST_COMMANDS) and each workspace (MOST_BYTES); the oldest go first.
+sandbox (MOST_COMMANDS), each workspace (MOST_BYTES) and all of them (MOST_BYTES_OF_ALL); the oldest go first. A
+workspace in which no command has begun or ended for KEPT_SECONDS, and none runs, is forgotten.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from harena.core.clock import Clock
 from harena.core.models import ExecResult
@@ -18,6 +19,9 @@ from harena.core.records.sandbox_answers import MOST_COMMANDS, CommandOutput
 
 MOST_BYTES = 4 << 20
 """bytes of the outputs that are kept for one workspace"""
+MOST_BYTES_OF_ALL = 256 << 20
+"""bytes that are kept for all workspaces; those go first in which nothing has happened for the longest time"""
+KEPT_SECONDS = 24 * 3600.0
 TAIL_BYTES = 8 << 10
 """the end of one stream that is kept"""
 MOST_CHARACTERS = 500
@@ -42,28 +46,41 @@ class _Entry:
         return ENTRY_BYTES + sum(len(text) * (1 if text.isascii() else 4) for text in texts)
 
 
+@dataclass(slots=True)
+class _Kept:
+    """One workspace's commands, the oldest first."""
+
+    entries: deque[_Entry] = field(default_factory=deque)
+    bytes: int = 0
+    used_at: float = 0.0
+    """when a command began or ended last"""
+
+
 class CommandOutputs:
     """The kept outputs of one server's commands, by workspace and sandbox."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._kept: dict[str, deque[_Entry]] = {}
-        """workspace -> its commands, the oldest first"""
-        self._bytes: dict[str, int] = {}
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        """by workspace, in the order in which they were used last"""
+        self._bytes = 0
 
     def began(self, workspace: str, sandbox_id: str, exec_id: str, argv: Sequence[str], running: RunningExec) -> None:
         """Note a command that has begun to run."""
         said = " ".join(word[:MOST_CHARACTERS] for word in argv[:MOST_CHARACTERS])[:MOST_CHARACTERS]
         told = CommandOutput(exec_id=exec_id, command=said, started_at=self._clock.utcnow())
         entry = _Entry(sandbox_id, told, running)
-        kept = self._kept.setdefault(workspace, deque())
-        kept.append(entry)
-        self._bytes[workspace] = self._bytes.get(workspace, 0) + entry.size
-        self._let_go(workspace)
+        kept = self._used(workspace)
+        kept.entries.append(entry)
+        self._count(kept, entry.size)
+        self._let_go(kept)
 
     def ended(self, workspace: str, exec_id: str, result: ExecResult | None) -> None:
         """It has ended; None = nobody waited for its result. Its buffers still hold what it has printed."""
-        for entry in reversed(self._kept.get(workspace, ())):
+        if workspace not in self._kept:
+            return
+        kept = self._used(workspace)
+        for entry in reversed(kept.entries):
             if entry.told.exec_id == exec_id and entry.running is not None:
                 before = entry.size
                 entry.told = replace(
@@ -73,22 +90,43 @@ class CommandOutputs:
                     returncode=None if result is None else result.returncode,
                 )
                 entry.running = None
-                self._bytes[workspace] += entry.size - before
-                self._let_go(workspace)
-                return
+                self._count(kept, entry.size - before)
+                break
+        self._let_go(kept)
 
     def of(self, workspace: str, sandbox_id: str) -> list[CommandOutput]:
         """The newest of one sandbox, the oldest first; of those that run, what there is."""
-        own = [entry for entry in self._kept.get(workspace, ()) if entry.sandbox_id == sandbox_id]
+        kept = self._kept.get(workspace)
+        own = [] if kept is None else [entry for entry in kept.entries if entry.sandbox_id == sandbox_id]
         return [
             entry.told if entry.running is None else _with_output(entry.told, entry.running)
             for entry in own[-MOST_COMMANDS:]
         ]
 
-    def _let_go(self, workspace: str) -> None:
-        kept = self._kept[workspace]
-        while self._bytes[workspace] > MOST_BYTES and kept:
-            self._bytes[workspace] -= kept.popleft().size
+    def _used(self, workspace: str) -> _Kept:
+        kept = self._kept.setdefault(workspace, _Kept())
+        self._kept.move_to_end(workspace)
+        kept.used_at = self._clock.now()
+        return kept
+
+    def _count(self, kept: _Kept, more: int) -> None:
+        kept.bytes += more
+        self._bytes += more
+
+    def _let_go(self, kept: _Kept) -> None:
+        """Keep the bounds: of this workspace, and of those that were used before it."""
+        while kept.bytes > MOST_BYTES and kept.entries:
+            self._count(kept, -kept.entries.popleft().size)
+        since = self._clock.now() - KEPT_SECONDS
+        if self._bytes <= MOST_BYTES_OF_ALL and next(iter(self._kept.values())).used_at >= since:
+            return
+        for name in [*self._kept]:
+            other = self._kept[name]
+            if other.used_at >= since and self._bytes <= MOST_BYTES_OF_ALL:
+                break
+            if other is not kept and not any(entry.running for entry in other.entries):
+                self._count(other, -other.bytes)
+                del self._kept[name]
 
 
 def _with_output(told: CommandOutput, running: RunningExec) -> CommandOutput:

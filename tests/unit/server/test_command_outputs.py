@@ -5,10 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from harena.core.models import ExecOutcome, ExecResult
 from harena.core.output import OutputBuffer
 from harena.core.records.sandbox_answers import MOST_COMMANDS
-from harena.server.command_outputs import MOST_BYTES, TAIL_BYTES, CommandOutputs
+from harena.server import command_outputs
+from harena.server.command_outputs import KEPT_SECONDS, MOST_BYTES, TAIL_BYTES, CommandOutputs
 from harena.testing import FakeClock
 
 
@@ -52,8 +55,9 @@ def test_the_oldest_go_first() -> None:
     shown = [*kept.of("loud", "sb0"), *kept.of("loud", "sb1")]
     assert len(shown) == 2 * MOST_COMMANDS
     assert {one.outcome for one in shown} == {None}
-    assert sum(entry.size for entry in kept._kept["loud"]) <= MOST_BYTES
-    assert kept._bytes["loud"] == sum(entry.size for entry in kept._kept["loud"])
+    loud = kept._kept["loud"]
+    assert loud.bytes == sum(entry.size for entry in loud.entries) <= MOST_BYTES
+    assert kept._bytes == sum(one.bytes for one in kept._kept.values())
     assert len(kept.of("quiet", "sb")) == 1
     kept.ended("loud", "ex0", None)  # it was let go of
 
@@ -65,3 +69,24 @@ def test_ends_of_a_buffer() -> None:
         buffer.append(piece)
     for most in (0, 1, 40_001, 80_001, 1 << 20):
         assert buffer.last_bytes(most) == (buffer.getvalue()[-most:] if most else b"")
+
+
+async def test_workspaces_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing has run for a day, and before that where all of them together keep too much; what runs is kept."""
+    clock = FakeClock()
+    kept = CommandOutputs(clock)
+    for workspace in ("idle", "runs", "used"):
+        kept.began(workspace, "sb", "ex", ["true"], running(b"x"))
+    for workspace in ("idle", "used"):
+        kept.ended(workspace, "ex", result(0))
+    await clock.advance(KEPT_SECONDS / 2)
+    kept.began("used", "sb", "ex2", ["true"], running())
+    await clock.advance(KEPT_SECONDS / 2 + 1)
+    kept.ended("used", "ex2", None)
+    assert [workspace for workspace in ("idle", "runs", "used") if kept.of(workspace, "sb")] == ["runs", "used"]
+    monkeypatch.setattr(command_outputs, "MOST_BYTES_OF_ALL", 3 * TAIL_BYTES)
+    for number in range(9):
+        kept.began(f"w{number}", "sb", "ex", ["yes"], running(b"y" * TAIL_BYTES))
+        kept.ended(f"w{number}", "ex", result(0))
+    assert [*kept._kept] == ["runs", "w7", "w8"]
+    assert kept._bytes == sum(one.bytes for one in kept._kept.values())
