@@ -1,7 +1,8 @@
 """The guides' scripts in examples/rl_training: run as they are, with a tiny model where they load one.
 
 Real `openpipe-art` takes half a gigabyte: its rollout is run by the Python that HARENA_TEST_ART_PYTHON names, which has
-`openpipe-art` and what harena needs (`uv pip install openpipe-art==0.5.18 pydantic pyyaml aiohttp`).
+what `examples/rl_training/art/requirements.txt` asks for and what harena needs (`uv pip install -r
+examples/rl_training/art/requirements.txt pydantic pyyaml aiohttp`; `uv` is needed for two of the tests).
 """
 
 from __future__ import annotations
@@ -136,8 +137,10 @@ class OneThatRepairs(BaseHTTPRequestHandler):
     """An OpenAI-compatible stand-in: it writes a file, uses it wrongly, reads the error, and hands in what is right."""
 
     asked: list[dict[str, Any]]
+    keys: set[str | None] = set()
 
     def do_POST(self) -> None:
+        self.keys.add(self.headers["Authorization"])
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.asked.append(body)
         heard = [message["content"] for message in body["messages"] if message["role"] == "tool"]
@@ -166,6 +169,19 @@ class OneThatRepairs(BaseHTTPRequestHandler):
         """Quiet."""
 
 
+@pytest.fixture
+def stand_in() -> Iterator[str]:
+    """The address of `OneThatRepairs`."""
+    OneThatRepairs.asked, OneThatRepairs.keys = [], set()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), OneThatRepairs)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
 ROLLOUT = """
 import asyncio, json, os, sys
 sys.path.insert(0, {folder!r})
@@ -184,33 +200,61 @@ async def main():
 asyncio.run(main())
 """
 
+SEED = (ROOT / "tests/seeds/printed/coreweave-sandboxes-rl.txt").read_text()
+PINNED = {"openpipe-art": "0.5.7", "openai": "2.15.0", "datasets": "4.5.0", "wandb": "0.24.0"}
+
+
+def printed(line: int) -> str:
+    """What the guide prints from this line on."""
+    return SEED.partition(f"#### {line}\n")[2].partition("#### ")[0]
+
+
+def test_art_is_pinned_as_in_the_guide() -> None:
+    """To the versions that it lists."""
+    lines = (EXAMPLES / "art/requirements.txt").read_text().splitlines()
+    assert dict(line.split("==") for line in lines if "==" in line and not line.startswith("#")) == PINNED
+
+
+AS_PRINTED = """
+import ast, asyncio, json, os, sys, warnings
+sys.path.insert(0, {folder!r})
+import harena.aliases
+import train
+from rollout import rollout
+
+class Backend:  # stands in for a GPU, and for Tinker's service
+    async def train(self, model, groups, learning_rate):
+        rewards = [[t.reward for t in group.trajectories] for group in groups]
+        return [model.name, model.project, model.base_model, rewards, learning_rate]
+
+async def main():
+    client = train.inference_client(os.environ["STAND_IN"])
+    backend = train.make_backend("tinker")
+    async with train.cwsandbox.Session() as session:
+        async def collect_trajectories(problem):
+            return await train.art.TrajectoryGroup(rollout(client, "m", problem, session) for _ in range(2))
+        names = dict(problems=train.load_problems(1), backend=Backend(), collect_trajectories=collect_trajectories)
+        code = compile({printed!r}, "478", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        await eval(code, names)
+    keys = [os.environ["TINKER_API_KEY"], os.environ["WANDB_API_KEY"]]
+    print(json.dumps([type(backend).__name__, *keys, names["result"]]))
+
+asyncio.run(main())
+"""
+
 if ART_PYTHON:
 
-    def test_art_rolls_out_step_by_step(tmp_path: Path) -> None:
+    def test_art_rolls_out_step_by_step(tmp_path: Path, stand_in: str) -> None:
         """A file that one step writes is there in the next; what went wrong is heard; what is right earns 1."""
         rows = tmp_path / "mbpp.jsonl"
         rows.write_text(json.dumps({"task_id": 1, "text": "Add.", "test_list": ["assert add(1, 2) == 3"]}) + "\n")
-        OneThatRepairs.asked = []
-        server = ThreadingHTTPServer(("127.0.0.1", 0), OneThatRepairs)
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            done = subprocess.run(
-                [ART_PYTHON, "-c", ROLLOUT.format(folder=str(EXAMPLES / "art"))],
-                env=environment(
-                    tmp_path / "home",
-                    PYTHONPATH=str(ROOT / "src"),
-                    MBPP_FILE=str(rows),
-                    STAND_IN=f"http://127.0.0.1:{server.server_port}/v1",
-                ),
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-        finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()
+        done = subprocess.run(
+            [ART_PYTHON, "-c", ROLLOUT.format(folder=str(EXAMPLES / "art"))],
+            env=environment(tmp_path / "home", PYTHONPATH=str(ROOT / "src"), MBPP_FILE=str(rows), STAND_IN=stand_in),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         for reward, turns, heard in json.loads(done.stdout.splitlines()[-1]):
             assert (reward, turns) == (1.0, 3)
@@ -231,3 +275,34 @@ if ART_PYTHON:
         )
         assert status == 0, said
         assert "Loaded 1 problems\nSandbox: ready\nDry run: nothing was collected or trained" in said
+
+    @pytest.mark.parametrize(("line", "more"), [(418, ""), (425, "--dry-run ")])
+    def test_art_is_installed_by_what_is_printed(line: int, more: str) -> None:
+        """The first command finds all that it asks for; the second one, whose packages need a GPU, can be resolved."""
+        command = printed(line).replace("uv pip install ", f"uv pip install {more}")
+        env = {**os.environ, "VIRTUAL_ENV": str(Path(ART_PYTHON).parents[1])}
+        done = subprocess.run(["bash", "-ec", command], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        asked = "from importlib.metadata import version as v; print(*map(v, %r))" % [*PINNED]
+        there = subprocess.run([ART_PYTHON, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
+        assert there == [*PINNED.values()]
+
+    def test_art_trains_as_printed(tmp_path: Path, stand_in: str) -> None:
+        """With the keys that the guide exports, each of which gets to where it belongs."""
+        program = AS_PRINTED.format(folder=str(EXAMPLES / "art"), printed=printed(478))
+        rows = tmp_path / "mbpp.jsonl"
+        rows.write_text(json.dumps({"task_id": 1, "text": "Add.", "test_list": ["assert add(1, 2) == 3"]}) + "\n")
+        env = environment(
+            tmp_path / "home", PYTHONPATH=str(ROOT / "src"), MBPP_FILE=str(rows), STAND_IN=stand_in, PROGRAM=program,
+            WANDB_MODE="offline", ART_PYTHON=ART_PYTHON,
+        )  # fmt: skip
+        command = f'{printed(413)}\nexec "$ART_PYTHON" -c "$PROGRAM"'
+        done = subprocess.run(
+            ["bash", "-ec", command], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        backend, tinker_key, wandb_key, result = json.loads(done.stdout.splitlines()[-1])
+        assert (backend, tinker_key, wandb_key) == ("TinkerBackend", "your-tinker-key", "your-wandb-key")
+        assert result == ["train-001", "cwsandbox-mbpp", "Qwen/Qwen3-8B", [[1.0, 1.0]], 1e-5]
+        assert OneThatRepairs.keys == {"Bearer your-openai-key"}
+        assert "a key and no address" in done.stderr or "CWSANDBOX_API_KEY" in done.stderr

@@ -20,22 +20,16 @@ ELSEWHERE = {
     (RUNLOOP, 73): "ts/test/package.test.ts",
     (COREWEAVE, 108): f"{_SCRIPTS}::test_reward_function",
     (COREWEAVE, 210): f"{_SCRIPTS}::test_trl_trains_for_ten_steps",
+    (COREWEAVE, 413): f"{_SCRIPTS}::test_art_trains_as_printed",
+    (COREWEAVE, 418): f"{_SCRIPTS}::test_art_is_installed_by_what_is_printed",
+    (COREWEAVE, 425): f"{_SCRIPTS}::test_art_is_installed_by_what_is_printed",
     (COREWEAVE, 427): f"{_SCRIPTS}::test_art_dry_run",
+    (COREWEAVE, 478): f"{_SCRIPTS}::test_art_trains_as_printed",
     (COREWEAVE, 495): f"{_SCRIPTS}::test_art_rolls_out_step_by_step",
     (COREWEAVE, 507): f"{_SCRIPTS}::test_art_rolls_out_step_by_step",
 }
 """snippet -> the test outside of this folder that runs it; those with ART where HARENA_TEST_ART_PYTHON names a Python
 that has it"""
-_NO_KEYS = (
-    "it needs keys of OpenAI or Tinker, or a GPU; the script that it belongs to is examples/rl_training/art/train.py"
-)
-NOT_THERE = {
-    (COREWEAVE, 413): _NO_KEYS,
-    (COREWEAVE, 418): "packages of the example with ART, which no test installs",
-    (COREWEAVE, 425): "packages of the example with ART for a GPU, which no test installs",
-    (COREWEAVE, 478): _NO_KEYS,
-}
-"""snippet -> why nothing runs it"""
 
 
 def snippets(seed: str) -> dict[int, str]:

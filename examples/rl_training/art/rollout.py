@@ -40,6 +40,7 @@ async def rollout(client: AsyncOpenAI, model: str, problem: Problem, session: cw
     trajectory = art.Trajectory(
         messages_and_choices=[{"role": "system", "content": SYSTEM_PROMPT}, {"role": "user", "content": asked}],
         tools=TOOLS,
+        reward=0.0,
         metadata={"task_id": problem.task_id},
     )
     sandbox = session.sandbox()

@@ -25,14 +25,18 @@ from openai import AsyncOpenAI  # isort: skip
 from problems import Problem, load_problems  # isort: skip
 from rollout import rollout  # isort: skip
 
-EXTRAS = {"local": "backend", "tinker": "tinker"}
-"""ART's backend -> the extra that brings it"""
+ADVICE = {
+    "local": "pip install 'openpipe-art[backend]==0.5.7'",
+    "tinker": "pip install -r examples/rl_training/art/requirements.txt",
+}
+"""ART's backend -> what brings it"""
+TINKER_KEY = "ART_TINKER_API_KEY"
 
 
 def flags() -> argparse.ArgumentParser:
     """The guide's eleven."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--backend", choices=sorted(EXTRAS), default="local", help="local needs a GPU")
+    parser.add_argument("--backend", choices=sorted(ADVICE), default="local", help="local needs a GPU")
     parser.add_argument("--model", default="gpt-5.1-codex-mini", help="model that makes the trajectories")
     parser.add_argument("--base-model", default="Qwen/Qwen3-8B", help="model that is trained")
     parser.add_argument("--num-problems", type=int, default=10, help="number of MBPP problems")
@@ -66,20 +70,25 @@ async def collect(
     return groups
 
 
+def inference_client(base_url: str | None) -> AsyncOpenAI:
+    """Who makes the trajectories; a server of one's own may need no key."""
+    return AsyncOpenAI(base_url=base_url, api_key=os.environ.get("OPENAI_API_KEY", "none"))
+
+
 def make_backend(name: str) -> Any:
     """ART's backend of this name. Raises SystemExit that says what is missing."""
     try:
         if name == "tinker":
             from art.tinker import TinkerBackend
 
-            return TinkerBackend()
+            return TinkerBackend(tinker_api_key=os.environ.get(TINKER_KEY))
         from art.local import LocalBackend
 
         return LocalBackend()
     except ImportError as error:
-        raise SystemExit(
-            f"ART's {name} backend cannot be loaded ({error}): pip install 'openpipe-art[{EXTRAS[name]}]'"
-        ) from error
+        raise SystemExit(f"ART's {name} backend cannot be loaded ({error}): {ADVICE[name]}") from error
+    except AssertionError as error:
+        raise SystemExit(f"ART's {name} backend has no key: export {TINKER_KEY}=...") from error
 
 
 async def train_step(backend: Any, model: Any, groups: list[art.TrajectoryGroup], learning_rate: float) -> None:
@@ -117,7 +126,7 @@ async def main() -> None:
             result = await session.sandbox().exec(["python", "-c", "print('ready')"])
             print(f"Sandbox: {result.stdout.strip()}\nDry run: nothing was collected or trained")
             return
-        client = AsyncOpenAI(base_url=asked.base_url, api_key=os.environ.get("OPENAI_API_KEY", "none"))
+        client = inference_client(asked.base_url)
         print(f"Creating {asked.backend} backend...")
         backend = make_backend(asked.backend)
         print("Creating trainable model...")
