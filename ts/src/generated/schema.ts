@@ -880,7 +880,8 @@ export interface paths {
         put?: never;
         /**
          * Withdraw Object
-         * @description Show a version to its own workspace alone; 409 while training jobs of others that have not ended use it.
+         * @description Show a version to its own workspace alone, from now on. Training jobs of others that were accepted before go
+         *     on with it, and its files stay until those have ended.
          */
         post: operations["objects_withdraw_object"];
         delete?: never;
