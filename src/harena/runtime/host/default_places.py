@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from harena.core.errors import PlatformError
 from harena.core.threads import CONTENT, NODE
 from harena.runtime.guest import launch
-from harena.runtime.guest.files import _PARTS, _TIMES, _parts_with_content
+from harena.runtime.guest.files import PARTS_HEADER, TIMES_HEADER, parts_with_content
 from harena.runtime.host import box_files
 from harena.runtime.kernel import namespaces
 from harena.runtime.kernel.syscalls import StepError
@@ -143,7 +143,7 @@ def _parts(top: Path) -> Iterator[bytes]:
 def _file(path: Path, name: str) -> Iterator[bytes]:
     with _opened(path, _READ_FILE) as file:
         about = os.fstat(file)
-        parts = _parts_with_content(file, about)
+        parts = parts_with_content(file, about)
         size = about.st_size if parts is None else sum(length for _, length in parts)
         yield _header(name, about, tarfile.REGTYPE, size, parts=parts)
         for begin, length in [(0, size)] if parts is None else parts:
@@ -176,7 +176,7 @@ def _header(
     member = tarfile.TarInfo(name)
     member.type, member.size, member.mode, member.linkname = kind, size, stat.S_IMODE(about.st_mode), target
     member.mtime = about.st_mtime
-    member.pax_headers = {_TIMES: f"{about.st_atime_ns} {about.st_mtime_ns}"}
+    member.pax_headers = {TIMES_HEADER: f"{about.st_atime_ns} {about.st_mtime_ns}"}
     if parts is not None:
-        member.pax_headers[_PARTS] = ",".join(f"{begin},{length}" for begin, length in parts)
+        member.pax_headers[PARTS_HEADER] = ",".join(f"{begin},{length}" for begin, length in parts)
     return member.tobuf(encoding="utf-8", errors="surrogateescape")

@@ -11,7 +11,7 @@ import ast
 import opcode
 import sys
 
-from harena.scoring.guest.swallowing_exits import _CONDITIONS, _FUNCTIONS, _holds, _judges, _spans, sources, tree_of
+from harena.scoring.guest.swallowing_exits import CONDITIONS, FUNCTIONS, holds, judges, sources, spans, tree_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _function(path: str, line: int, name: str) -> Any:
     tree = tree_of(path)
     found = None
     for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, _FUNCTIONS) and _spans(node, line) and getattr(node, "name", "<lambda>") == name:
+        if isinstance(node, FUNCTIONS) and spans(node, line) and getattr(node, "name", "<lambda>") == name:
             found = node
     return found
 
@@ -100,17 +100,17 @@ def _ahead(function: Any, line: int) -> Iterator[bool]:
     while body:
         inside: list[Any] = []
         for index, statement in enumerate(body):
-            if not _spans(statement, line):
+            if not spans(statement, line):
                 continue
             yield from (_judges_later(each) for each in body[index + 1 :])
             blocks = list(_blocks(statement))
-            inside = next((block for block in blocks if _holds(block, line)), [])
+            inside = next((block for block in blocks if holds(block, line)), [])
             if not inside:
                 yield _judges_itself(statement) or any(_judges_later(each) for block in blocks for each in block)
             elif isinstance(statement, _LOOPS):
                 # what comes before the line in this turn is ahead of it in the next one
-                yield any(_judges_later(each) for block in blocks for each in block if not _spans(each, line))
-            elif isinstance(statement, _CONDITIONS) and inside is getattr(statement, "body", None):
+                yield any(_judges_later(each) for block in blocks for each in block if not spans(each, line))
+            elif isinstance(statement, CONDITIONS) and inside is getattr(statement, "body", None):
                 is_try = hasattr(statement, "handlers")
                 yield is_try and any(map(_judges_later, getattr(statement, "orelse", [])))
             break
@@ -118,7 +118,7 @@ def _ahead(function: Any, line: int) -> Iterator[bool]:
 
 
 def _blocks(statement: Any) -> Iterator[list[Any]]:
-    if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return
     for name in ("body", "orelse", "finalbody"):
         yield getattr(statement, name, [])
@@ -128,11 +128,11 @@ def _blocks(statement: Any) -> Iterator[list[Any]]:
 
 def _judges_later(statement: Any) -> bool:
     """What a function returns is its caller's to judge."""
-    if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return False
     if isinstance(statement, ast.Return):
         return _judges_itself(statement)
-    return _judges(statement)
+    return judges(statement)
 
 
 def _judges_itself(statement: ast.AST) -> bool:
@@ -143,7 +143,7 @@ def _judges_itself(statement: ast.AST) -> bool:
     return any(
         (isinstance(part, ast.Compare) and not is_returned) or (isinstance(part, ast.Call) and _asserts(part))
         for part in ast.walk(statement)
-        if not isinstance(statement, (*_FUNCTIONS, ast.ClassDef))
+        if not isinstance(statement, (*FUNCTIONS, ast.ClassDef))
     )
 
 

@@ -919,7 +919,7 @@ def _names(value: Any) -> tuple[str, str]:
     return "".join(value.__name__), "".join(value.__qualname__)
 
 
-def _slots(cls: type) -> list[str]:
+def slots_of(cls: type) -> list[str]:
     found: list[str] = []
     for part in cls.__mro__:
         names = vars(part).get("__slots__", ())
@@ -931,7 +931,7 @@ def _slots(cls: type) -> list[str]:
 
 def state_of_instance(border: Border, value: Any, key: Any = None) -> list[Any]:
     """An instance of a trusted class: its module, its class, its attributes. `key`: the first two of a record's."""
-    attributes = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
+    attributes = {name: getattr(value, name) for name in slots_of(type(value)) if hasattr(value, name)}
     attributes.update(getattr(value, "__dict__", {}))
     parts = [part for name, held in attributes.items() for part in (name, border.item(held))]
     return [*(key or (type(value).__module__, type(value).__qualname__)), *parts]
@@ -960,7 +960,7 @@ def fill_instance(border: Border, made: Any, state: Any, record: Any = None) -> 
         kept = {name: held for name, held in made.__dict__.items() if not is_data(cls, name) and name not in told}
         made.__dict__.clear()
         made.__dict__.update(kept)
-    slots = set(_slots(cls))
+    slots = set(slots_of(cls))
     for name, held in told.items():
         if name in slots:
             object.__setattr__(made, name, held)

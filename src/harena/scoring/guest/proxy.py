@@ -37,10 +37,10 @@ from harena.scoring.guest.candidate_process import (
     DESCRIBING,
     SPECIAL,
     UNCROSSED,
-    _slots,
     fill_instance,
     made_instance,
     read_frame,
+    slots_of,
     state_of_instance,
     write_frame,
 )
@@ -104,7 +104,6 @@ from harena.scoring.guest.standins import (
     Method,
     StandIn,
     StandInClass,
-    _origin,
     carried,
     doubts,
     generator,
@@ -115,6 +114,7 @@ from harena.scoring.guest.standins import (
     mark_kin,
     names_a_class,
     no_judge,
+    origin_of,
     own_names,
     signature_here,
     without_judges,
@@ -1276,7 +1276,7 @@ class Candidate(Border):
             weakref.finalize(found, self._released.append, number)
             return found
         carried(found)
-        if kind in ("o", "w") and _origin(found) in ("made", "computed"):
+        if kind in ("o", "w") and origin_of(found) in ("made", "computed"):
             self._met.append(found)
         return found
 
@@ -1447,7 +1447,7 @@ class Candidate(Border):
             fill_instance(self, made, state, self._records.named(state[0], state[1]))
             without_judges(made)
             self._is_stated(made)
-            for name in (*_slots(type(made)), *getattr(made, "__dict__", ())):
+            for name in (*slots_of(type(made)), *getattr(made, "__dict__", ())):
                 _mark_attribute(getattr(made, name, None))
             return
         base = type(made)._harena_kind

@@ -49,7 +49,7 @@ _COMPUTING = frozenset({
     "__neg__", "__pos__", "__abs__", "__invert__", "__round__", "__trunc__", "__floor__", "__ceil__",
 })  # fmt: skip
 """operators among them that may give another object of the class, as a slice does"""
-_BASES: dict[str, type] = {
+BASES: dict[str, type] = {
     cls.__name__: cls for cls in (
         int, float, complex, str, bytes, tuple, frozenset, list, set, dict, bytearray, collections.deque,
         decimal.Decimal, fractions.Fraction, datetime.datetime, datetime.date, datetime.timedelta, datetime.time,
@@ -72,7 +72,7 @@ _CHANGES = frozenset({
     "setdefault", "__setitem__", "__delitem__",
 })  # fmt: skip
 """methods that change an object that is made of a plain value: the candidate's, whoever made it"""
-_JUDGES = frozenset({
+JUDGES = frozenset({
     "issubset", "issuperset", "isdisjoint", "startswith", "endswith", "is_integer", "equals", "equal", "is_equal", "eq",
     "equal_to", "is_equal_to", "almost_equals", "almost_equal", "is_same", "same_as", "isclose", "is_close", "close_to",
     "allclose",
@@ -127,7 +127,7 @@ def names_a_class(name: str) -> bool:
     return name in class_names or name.lstrip("_")[:1].isupper()
 
 
-def _origin(stand_in: Any) -> str:
+def origin_of(stand_in: Any) -> str:
     """made: by the suite, which called a class that it names. given: made so, but then an answer of the candidate's,
     too, and judged as such. computed: by an operator, from what was made or computed, where a run beside the suite
     judges it, too. seen: made from a plain operand that the candidate was told, so that no number of it says anything.
@@ -143,18 +143,20 @@ def carried(found: Any, by: int = 1) -> None:
     name of a class, or by a call of one."""
     if isinstance(found, StandInClass):
         type.__setattr__(found, "_harena_class_carried", own_names(found).get("_harena_class_carried", 0) + by)
-    elif _is_object(found):
-        object.__setattr__(found, "_harena_carried", _times_carried(found) + by)
+    elif is_stand_in_object(found):
+        object.__setattr__(found, "_harena_carried", times_carried(found) + by)
 
 
-def _times_carried(stand_in: Any) -> int:
+def times_carried(stand_in: Any) -> int:
+    """How often its value has come from the candidate's process."""
     try:
         return int(object.__getattribute__(stand_in, "_harena_carried"))
     except AttributeError:
         return 0
 
 
-def _is_object(value: Any) -> bool:
+def is_stand_in_object(value: Any) -> bool:
+    """It stands in for an object of a class of the candidate's."""
     return isinstance(type(value), StandInClass) or hasattr(type(value), "_harena_kind")
 
 
@@ -203,7 +205,7 @@ def _mark_computed(found: Any, source: Any, origin: str) -> None:
     is_judged = object.__getattribute__(source, "_harena_candidate").is_confirmed
     if not is_judged or origin not in ("made", "computed") or not (_is_theirs(found) and cls._harena_is_named):
         return
-    if not _origin(found) and _times_carried(found) == 1 and cls._harena_kind != "enum":
+    if not origin_of(found) and times_carried(found) == 1 and cls._harena_kind != "enum":
         object.__setattr__(found, "_harena_origin", "computed")
 
 
@@ -213,7 +215,7 @@ def differs_by_itself(first: Any, second: Any) -> bool:
     another object that it is not believed."""
     stand_in, name, other = (first, "__sub__", second) if isinstance(first, StandIn) else (second, "__rsub__", first)
     candidate = object.__getattribute__(stand_in, "_harena_candidate")
-    if candidate.is_confirmed and type(stand_in)._harena_is_named and _origin(stand_in) in ("made", "computed"):
+    if candidate.is_confirmed and type(stand_in)._harena_is_named and origin_of(stand_in) in ("made", "computed"):
         return True
     not_believed(stand_in, name, (other,))
     return False
@@ -328,7 +330,7 @@ def _attribute(stand_in: Any, name: str) -> Any:
             object.__getattribute__(stand_in, "_harena_candidate").libraries.lacks(stand_in, name, 4)
         raise AttributeError(f"{type(stand_in).__name__!r} object has no attribute {name!r}")
     cls = type(stand_in)
-    if name in cls._harena_methods or (not cls._harena_is_named and name in (*_JUDGES, "get")):
+    if name in cls._harena_methods or (not cls._harena_is_named and name in (*JUDGES, "get")):
         return Method(stand_in, name)
     found = object.__getattribute__(stand_in, "_harena_candidate").ask("get", stand_in, name)
     return Method(stand_in, name) if name in _ALGEBRA and not cls._harena_is_named and callable(found) else found
@@ -336,7 +338,7 @@ def _attribute(stand_in: Any, name: str) -> Any:
 
 def no_judge(name: str, found: Any) -> Any:
     """What an answer that is no stand-in (an exception, a record) has under a name: no judge of plain values."""
-    if (name not in _JUDGES and name not in _ALGEBRA) or not callable(found):
+    if (name not in JUDGES and name not in _ALGEBRA) or not callable(found):
         return found
 
     def asked(*positional: Any, **keywords: Any) -> Any:
@@ -349,7 +351,7 @@ def no_judge(name: str, found: Any) -> Any:
 
 def without_judges(record: Any) -> None:
     """Make the attributes of a record of both sides such that none judges plain values."""
-    for name in (*_JUDGES, *_ALGEBRA):
+    for name in (*JUDGES, *_ALGEBRA):
         held = getattr(record, name, None)
         if callable(held) and name not in vars(type(record)):
             object.__setattr__(record, name, no_judge(name, held))
@@ -445,7 +447,7 @@ class Method:
         if is_told and self.__name__ in _ALGEBRA and any(isinstance(each, _SETS) for each in operands):
             if not cls._harena_is_named:
                 return self._computed(operands)
-            if _origin(owner) != "made":
+            if origin_of(owner) != "made":
                 words.append(f"an object that a call gave back says what {self.__name__} with a plain operand is")
         found = candidate.ask("call", owner, self.__name__, positional, tuple(keywords.items()))
         mark_kin(found, owner)
@@ -463,11 +465,11 @@ class Method:
         """What an object of a class that the suite does not name says of plain operands: neither yes nor no."""
         owner, name = self.__self__, self.__name__
         cls = owner if isinstance(owner, StandInClass) else type(owner)
-        is_predicate = type(found) is bool and not isinstance(owner, StandInClass) and cls._harena_kind in _BASES
-        if is_predicate or (name in _JUDGES and found is not None and not _is_opaque(found)):
+        is_predicate = type(found) is bool and not isinstance(owner, StandInClass) and cls._harena_kind in BASES
+        if is_predicate or (name in JUDGES and found is not None and not _is_opaque(found)):
             not_believed(owner, name, positional)
             raise refused(f"what {name} of a {cls.__name__!r} object says is not the candidate's to say")
-        if name in _JUDGES and found is not None and not _origin(found):
+        if name in JUDGES and found is not None and not origin_of(found):
             object.__setattr__(found, "_harena_origin", "told")
         if name == "get" and positional and found is not positional[-1] and not isinstance(owner, StandInClass):
             is_asked = type(found) is bool or (len(positional) == 2 and type(positional[1]) is bool and bool(found))
@@ -574,9 +576,9 @@ class StandInClass(_ToldClass, type):
     def __call__(cls, /, *positional: Any, **keywords: Any) -> Any:
         found = cls._harena_candidate.ask("call", cls, "", positional, tuple(keywords.items()))
         if cls._harena_is_named and cls._harena_kind != "enum" and isinstance(found, cls):
-            if _times_carried(found) == 1:  # by this message, and by no other
+            if times_carried(found) == 1:  # by this message, and by no other
                 carried(found, -1)
-            if not _origin(found):
+            if not origin_of(found):
                 object.__setattr__(found, "_harena_origin", "made")
         return found
 
@@ -593,7 +595,7 @@ class StandInClass(_ToldClass, type):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
         asked = cls._harena_candidate.asked
         found = cls._harena_candidate.ask("get", cls, name)
-        if not cls._harena_is_named and (name in _JUDGES or name in _ALGEBRA) and callable(found):
+        if not cls._harena_is_named and (name in JUDGES or name in _ALGEBRA) and callable(found):
             return Method(cls, name)
         found = cls._harena_candidate.alias(found)
         if type(found) is cls and cls._harena_kind == "enum" and cls._harena_candidate.asked > asked:
@@ -750,7 +752,7 @@ def _check_item(stand_in: Any, key: Any, default: Any = None) -> None:
     """A truth that is found under a key is believed of what is one of its items, where a loop says what these are: else
     an object could say yes to every key. `default`: what `get` was given beside the key, if it was asked."""
     cls = type(stand_in)
-    if cls._harena_is_named or _is_theirs(key) or _method_of(_BASES.get(cls._harena_kind, object), "__getitem__"):
+    if cls._harena_is_named or _is_theirs(key) or _method_of(BASES.get(cls._harena_kind, object), "__getitem__"):
         return
     if "__iter__" in cls._harena_special:
         found = list(_items(stand_in))
@@ -827,7 +829,7 @@ def _method_forwarded(name: str) -> Any:
 
         def forwarded(self: Any, /, *positional: Any, **keywords: Any) -> Any:
             candidate = object.__getattribute__(self, "_harena_candidate")
-            origin = _origin(self)
+            origin = origin_of(self)
             found = candidate.ask("special", self, name, positional, tuple(keywords.items()))
             if name in _NUMBERS and origin == "seen":
                 what = f"{name} of a {type(self).__name__!r} object is not the candidate's to say"
@@ -842,22 +844,22 @@ def _method_forwarded(name: str) -> Any:
         return forwarded
 
     def operated(self: Any, *operands: Any) -> Any:
-        is_told, origin = not all(map(_is_theirs, operands)), _origin(self)
+        is_told, origin = not all(map(_is_theirs, operands)), origin_of(self)
         if is_told and not type(self)._harena_is_named:
             return not_believed(self, name, operands)
         has_items = bool(type(self)._harena_kind) or _loops(self)
-        is_set = is_told and _origin(self) != "made" and isinstance(operands[0], (set, frozenset)) and has_items
+        is_set = is_told and origin_of(self) != "made" and isinstance(operands[0], (set, frozenset)) and has_items
         wanted = _SET_OPERATORS[name](set(_items(self)), operands[0]) if is_set and name in _SET_OPERATORS else None
         found = object.__getattribute__(self, "_harena_candidate").ask("special", self, name, operands)
         if wanted is not None and found is not NotImplemented and set(_items(found)) != wanted:
             raise refused(
                 f"what {name} with a set says does not follow from the items of a {type(self).__name__!r} object"
             )
-        if is_told and _origin(self) == "given":
+        if is_told and origin_of(self) == "given":
             words.append(f"an object that a call gave back says what {name} with a plain operand is")
         is_object = origin == "computed" and _is_theirs(found) and type(found)._harena_is_named
         is_free = is_object or origin in ("made", "given")
-        if (is_told and not is_free) or "seen" in map(_origin, (self, *operands)):
+        if (is_told and not is_free) or "seen" in map(origin_of, (self, *operands)):
             # what the candidate says of a plain operand is no value: an object of a kind with its own, at most
             if found is NotImplemented or _is_for_operand(self, name, operands, found):
                 return found
@@ -867,9 +869,9 @@ def _method_forwarded(name: str) -> Any:
                 return found
             if kind not in ("", "list", "tuple", "dict", "set") or kind != type(self)._harena_kind:
                 return _unbelieved(self, name, operands)
-            if not _origin(found):
+            if not origin_of(found):
                 object.__setattr__(found, "_harena_origin", "seen")
-        if is_kin(self) or _origin(self) == "made":
+        if is_kin(self) or origin_of(self) == "made":
             mark_kin(found, self)
         _mark_computed(found, self, origin)
         return found
@@ -890,7 +892,7 @@ def _unbelieved(self: Any, name: str, operands: Any) -> Any:
 def _is_for_operand(self: Any, name: str, operands: Any, found: Any) -> bool:
     """What an operator of a computed object gives is a value that depends on its plain operand; a pass is then in
     doubt."""
-    if _origin(self) != "computed" or _is_theirs(found):
+    if origin_of(self) != "computed" or _is_theirs(found):
         return False
     if said_of_others(self, name, operands, in_copy=True) is not True:
         return False
@@ -984,7 +986,7 @@ def _judged_plain(self: Any, name: str, other: Any) -> Any:
 
 def _said_of_plain(self: Any, name: str, other: Any) -> Any:
     candidate = self._harena_candidate
-    if not type(self)._harena_is_named or _origin(self) == "seen" or not candidate.is_plain(other):
+    if not type(self)._harena_is_named or origin_of(self) == "seen" or not candidate.is_plain(other):
         return not_believed(self, name, (other,))
     said = candidate.ask("special", self, name, (other,))
     if type(said) is not bool:
@@ -992,9 +994,9 @@ def _said_of_plain(self: Any, name: str, other: Any) -> Any:
     if said or name != "__eq__":
         words.append(f"the candidate's {name} says {said} of a plain value")
     is_no = name == "__eq__" and not said
-    if _origin(self) == "computed" and (is_no or said_of_others(self, name, (other,)) is not False):
+    if origin_of(self) == "computed" and (is_no or said_of_others(self, name, (other,)) is not False):
         return said and not (name == "__eq__" and _is_indifferent(self, name))
-    if _origin(self) != "made":
+    if origin_of(self) != "made":
         says_yes_to_all = name == "__eq__" and all(
             candidate.ask("probe", self, name, (each,)) is True for each in others(other)
         )
@@ -1011,7 +1013,7 @@ def _compared(name: str) -> Any:
     def method(self: Any, other: Any) -> Any:
         if not _is_opaque(other) and (told := _judged_plain(self, name, other)) is not NotImplemented:
             return told
-        if not _is_opaque(other) or "seen" in (_origin(self), _origin(other)):
+        if not _is_opaque(other) or "seen" in (origin_of(self), origin_of(other)):
             return NotImplemented
         said = self._harena_candidate.ask("special", self, name, (other,))
         return said if type(said) is bool or said is NotImplemented else not_believed(self, name, (other,))
@@ -1057,7 +1059,7 @@ def _length(self: Any) -> int:
 def _number_of_answer(self: Any) -> Any:
     """Number of an object that has a loop and that the suite did not make, or None: what such an object says of itself,
     and what a loop gives, must agree."""
-    if _origin(self) == "made" or "__iter__" not in type(self)._harena_special:
+    if origin_of(self) == "made" or "__iter__" not in type(self)._harena_special:
         return None
     item = object.__getattribute__(self, "_harena_item")
     return item[1] if item is not None else None
@@ -1074,15 +1076,15 @@ def _contains_all(self: Any, wanted: Any) -> bool:
 
 def _is_known_member(self: Any) -> bool:
     """A member of an enumeration that the suite has by its name, and that was no answer."""
-    return bool(type(self)._harena_kind == "enum" and _times_carried(self) <= 0)
+    return bool(type(self)._harena_kind == "enum" and times_carried(self) <= 0)
 
 
 _HOLDS_ALL = "the candidate's object says of everything that it is in it"
 
 
 def _contains(self: Any, wanted: Any) -> bool:
-    is_answer = _origin(self) == "given" or (_origin(self) == "computed" and not _loops(self))
-    is_asked = _origin(self) == "made" or is_answer or _is_theirs(wanted) or _is_known_member(self)
+    is_answer = origin_of(self) == "given" or (origin_of(self) == "computed" and not _loops(self))
+    is_asked = origin_of(self) == "made" or is_answer or _is_theirs(wanted) or _is_known_member(self)
     if not type(self)._harena_is_named or not is_asked:
         if not _loops(self):
             what = f"argument of type {type(self).__name__!r} has no items to compare"
@@ -1098,16 +1100,16 @@ def _contains(self: Any, wanted: Any) -> bool:
         words.append("an object that a call gave back says what is in it")  # `return self`: an object, or an answer
         if said and all(candidate.ask("probe", self, "__contains__", (other,)) is True for other in others(wanted)):
             raise AssertionError(_HOLDS_ALL)
-    if said and _is_indifferent(self, "__contains__") and _origin(self) != "made":
+    if said and _is_indifferent(self, "__contains__") and origin_of(self) != "made":
         raise AssertionError(_HOLDS_ALL)  # neither in it nor not: no test is passed by that
     return said
 
 
 def _true(self: Any) -> bool:
     special = type(self)._harena_special
-    if _origin(self) == "told":
+    if origin_of(self) == "told":
         raise refused(f"the truth of a {type(self).__name__!r} object is not the candidate's to say")
-    if not type(self)._harena_is_named or _origin(self) == "seen":
+    if not type(self)._harena_is_named or origin_of(self) == "seen":
         if _loops(self):
             not_believed(self, "__bool__")
             return next(iter(self), self) is not self
@@ -1292,7 +1294,7 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
         "_harena_number": number,
         "_harena_special": frozenset(special),
         "_harena_methods": frozenset(methods),
-        "_harena_kind": kind if kind in _BASES else "enum" if kind == "enum" else "",
+        "_harena_kind": kind if kind in BASES else "enum" if kind == "enum" else "",
         "_harena_compares": "__eq__" in special,
         "__module__": module,
         "__qualname__": qualified,
@@ -1300,7 +1302,7 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
         "__init__": _StandInInit(),
         "__new__": _StandInNew(),
     }
-    if kind in _BASES:
+    if kind in BASES:
         return _valued(name, names, bases, special, has)
     if kind == "enum":
         return _enumerated(name, names, bases, has)
@@ -1335,7 +1337,7 @@ def _made_class(base: type, name: str, kept: tuple[type, ...], names: dict[str, 
 def _enumerated(name: str, names: dict[str, Any], bases: Any, has: frozenset[str]) -> Any:
     """An enumeration. Where it derives from a plain value, so does its stand-in, and its members are such values."""
     lineage = [part for base in bases if isinstance(base, type) for part in type.__dict__["__mro__"].__get__(base)]
-    value_base = next((base for base in _BASES.values() if base in lineage and base not in MUTABLE), None)
+    value_base = next((base for base in BASES.values() if base in lineage and base not in MUTABLE), None)
     for each in _OF_MEMBERS:
         if each in names["_harena_special"] or (value_base is not None and _method_of(value_base, each) is not None):
             names[each] = _of_member(each)
@@ -1543,8 +1545,8 @@ class _Valued:
             cls = type(self)
             if (
                 name in _CHANGES
-                or not hasattr(_BASES[cls._harena_kind], name)
-                or _origin(self) == "made"
+                or not hasattr(BASES[cls._harena_kind], name)
+                or origin_of(self) == "made"
                 or (name == "get" and cls._harena_is_named)
             ):
                 return Method(self, name)
@@ -1559,7 +1561,7 @@ class _Valued:
             object.__setattr__(self, name, value)  # Fraction sets them as it makes one
             return
         object.__getattribute__(self, "_harena_candidate").ask("set", self, name, value)
-        if hasattr(_BASES[type(self)._harena_kind], name):  # the suite has put something in a method's place
+        if hasattr(BASES[type(self)._harena_kind], name):  # the suite has put something in a method's place
             assigned = object.__getattribute__(self, "_harena_assigned")
             object.__setattr__(self, "_harena_assigned", assigned | {name})
 
@@ -1593,7 +1595,7 @@ def _of_value(name: str, own: Any) -> Any:
     is_number = name not in ("__str__", "__repr__", "__format__") and getattr(own, "__objclass__", None) in _SCALARS
 
     def method(self: Any, /, *operands: Any, **keywords: Any) -> Any:
-        base = _BASES[self._harena_kind]
+        base = BASES[self._harena_kind]
         if name == "__reversed__" and own is None and base in _HAVE_ORDER and not self._harena_is_named:
             not_believed(self, name)
             return iter(_method_of(base, "__getitem__")(self, slice(None, None, -1)))
@@ -1633,7 +1635,7 @@ def _of_made_value(name: str, own: Any) -> Any:
 
     def method(self: Any, /, *operands: Any) -> Any:
         judges = (self, *operands) if is_comparison else (self,)
-        if all(_is_theirs(each) and type(each)._harena_is_named and _origin(each) == "made" for each in judges):
+        if all(_is_theirs(each) and type(each)._harena_is_named and origin_of(each) == "made" for each in judges):
             return judged(self, *operands)
         if own is not None:
             plain = own(self, *operands)
@@ -1654,7 +1656,7 @@ def _may_equal(self: Any, *operands: Any) -> bool:
     """An object that the suite made, or an operator for it, of a class that it names and that has an `__eq__`, beside a
     plain value that the value which it is made of does not equal."""
     cls = type(self)
-    is_asked = "__eq__" in cls._harena_special and cls._harena_is_named and _origin(self) in ("made", "computed")
+    is_asked = "__eq__" in cls._harena_special and cls._harena_is_named and origin_of(self) in ("made", "computed")
     return is_asked and not any(map(_is_theirs, operands))
 
 
@@ -1683,7 +1685,7 @@ def _missing(self: Any, key: Any) -> Any:
 
 
 def _valued(name: str, names: dict[str, Any], bases: Any, special: Any, has: frozenset[str]) -> Any:
-    base = _BASES[names["_harena_kind"]]
+    base = BASES[names["_harena_kind"]]
     for each in special:
         own = _method_of(base, each)
         if each == "__missing__":
@@ -1704,7 +1706,7 @@ def _valued(name: str, names: dict[str, Any], bases: Any, special: Any, has: fro
 
 def made_of_value(cls: Any, value: Any = None) -> Any:
     """An instance of a class that derives from a plain one."""
-    base: Any = _BASES[cls._harena_kind]
+    base: Any = BASES[cls._harena_kind]
     return base.__new__(cls) if value is None else _value_of(cls, base, value)
 
 

@@ -22,12 +22,12 @@ sources: dict[str, str] = {}
 """path -> text of each trusted file"""
 _trees: dict[str, Any] = {}
 _FAILING = frozenset({"fail", "xfail"})
-_CONDITIONS = tuple(
+CONDITIONS = tuple(
     getattr(ast, name)
     for name in ("If", "For", "AsyncFor", "While", "Try", "TryStar", "IfExp", "Match", "ExceptHandler")
     if hasattr(ast, name)
 )
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _WITHS = (ast.With, ast.AsyncWith)
 
 
@@ -48,7 +48,7 @@ def skips_a_judgement(trace: Any) -> bool:
     statement, rest = body
     if _is_raised_on_purpose(*steps[-1]):
         return False
-    return len(steps) > 1 or _judges(statement) or (not _fails(rest) and any(map(_judges, rest)))
+    return len(steps) > 1 or judges(statement) or (not _fails(rest) and any(map(judges, rest)))
 
 
 def may_skip_what_is_judged(trace: Any) -> bool:
@@ -85,11 +85,11 @@ def _body_left(trace: Any) -> tuple[ast.stmt, list[ast.stmt]] | None:
     tree = tree_of(path)
     if tree is None:
         return None
-    around = [node for node in ast.walk(tree) if isinstance(node, _WITHS) and _holds(node.body, line)]
+    around = [node for node in ast.walk(tree) if isinstance(node, _WITHS) and holds(node.body, line)]
     exact = [node for node in around if node.lineno <= with_line < node.body[0].lineno]
     for node in (exact or around)[:1]:  # the outermost comes first
         for index, statement in enumerate(node.body):
-            if _spans(statement, line):
+            if spans(statement, line):
                 return statement, node.body[index + 1 :]
     return None
 
@@ -103,9 +103,9 @@ def _is_raised_on_purpose(path: str, line: int, arose_there: bool) -> bool:
     if not lineage or not isinstance(lineage[-1], ast.Raise):
         return False
     for node in reversed(lineage):
-        if isinstance(node, _CONDITIONS):
+        if isinstance(node, CONDITIONS):
             return False
-        if isinstance(node, (*_WITHS, *_FUNCTIONS)):
+        if isinstance(node, (*_WITHS, *FUNCTIONS)):
             return True
     return False
 
@@ -118,12 +118,12 @@ def _lineage(tree: ast.AST, line: int) -> list[ast.AST]:
         inside = (
             child for child in ast.walk(node) if child is not node and isinstance(child, (ast.stmt, ast.ExceptHandler))
         )
-        node = next((child for child in inside if _spans(child, line)), None)
+        node = next((child for child in inside if spans(child, line)), None)
         found += [node] if node is not None else []
     return found
 
 
-def _judges(node: ast.AST) -> bool:
+def judges(node: ast.AST) -> bool:
     """It asserts or compares, or calls a function of the suite's, which may."""
     own = _own_functions()
     for part in ast.walk(node):
@@ -147,7 +147,7 @@ def _fails(rest: list[ast.stmt]) -> bool:
             function = statement.value.func
             if (getattr(function, "attr", None) or getattr(function, "id", "")) in _FAILING:
                 return True
-        if _judges(statement):
+        if judges(statement):
             return False
     return False
 
@@ -172,9 +172,11 @@ def tree_of(path: str) -> Any:
     return _trees[path]
 
 
-def _holds(body: list[ast.stmt], line: int) -> bool:
-    return any(_spans(statement, line) for statement in body)
+def holds(body: list[ast.stmt], line: int) -> bool:
+    """A statement of the body has this line."""
+    return any(spans(statement, line) for statement in body)
 
 
-def _spans(node: Any, line: int) -> bool:
+def spans(node: Any, line: int) -> bool:
+    """The node begins on this line or before it, and ends there or after it."""
     return bool(node.lineno <= line <= (node.end_lineno or node.lineno))

@@ -20,15 +20,15 @@ import contextlib
 import sys
 
 from harena.scoring.guest.standins import (
-    _BASES,
-    _JUDGES,
+    BASES,
+    JUDGES,
     StandInClass,
-    _is_object,
-    _origin,
-    _times_carried,
     carried,
     class_names,
+    is_stand_in_object,
+    origin_of,
     own_names,
+    times_carried,
 )
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-_PLAIN_NAMES = frozenset({"get", *_JUDGES, *(name for base in _BASES.values() for name in dir(base))})
+_PLAIN_NAMES = frozenset({"get", *JUDGES, *(name for base in BASES.values() for name in dir(base))})
 _FROM_PACKAGES = (("numpy", "ndarray"), ("pandas", "DataFrame"), ("pandas", "Series"))
 """answers of such classes are values, too: a suite uses their methods"""
 _UNTOLD = frozenset({"__exit__", "__aexit__", "__get__", "__set__", "__delete__", "__set_name__", "__fspath__"})
@@ -49,14 +49,14 @@ def is_own(value: Any) -> bool:
     """It is an object that the suite made, or a member of an enumeration or a class that it named, and no answer."""
     if isinstance(value, StandInClass):
         return bool(value._harena_is_named) and own_names(value).get("_harena_class_carried", 0) <= 0
-    if not isinstance(type(value), StandInClass) or _times_carried(value) > 0:
+    if not isinstance(type(value), StandInClass) or times_carried(value) > 0:
         return False
-    return _origin(value) == "made" or bool(type(value)._harena_is_named and type(value)._harena_kind == "enum")
+    return origin_of(value) == "made" or bool(type(value)._harena_is_named and type(value)._harena_kind == "enum")
 
 
 def _holds_answer(operand: Any, depth: int = 2) -> bool:
     """It is an object of the candidate's that the suite did not make, or a container that holds one."""
-    if _is_object(operand):
+    if is_stand_in_object(operand):
         return not is_own(operand)
     if not depth or type(operand) not in (list, tuple, set, frozenset, dict):
         return False
@@ -116,7 +116,7 @@ class Trust:
         if isinstance(target, StandInClass):
             if operands and not is_own(target):
                 self._doubt(target, name)
-        elif _is_object(target):
+        elif is_stand_in_object(target):
             self._asked_of_object(verb, target, name, operands)
         elif isinstance(target, BaseException) and operands:
             self._doubt(target, name)
@@ -129,7 +129,7 @@ class Trust:
                 self._doubt(target, name)
         elif operands:
             is_operator = verb == "special" and name not in ("__call__", "__getitem__", "__setitem__", "__delitem__")
-            if (is_operator and any(map(_is_object, operands))) or any(map(_holds_answer, operands)):
+            if (is_operator and any(map(is_stand_in_object, operands))) or any(map(_holds_answer, operands)):
                 self._doubt(target, name)
             elif name != "__call__" and is_plain_name(name):
                 self._waiting.setdefault(type(target), _told(target, name))
@@ -162,7 +162,7 @@ def _is_function(stand_in: Any) -> bool:
     """A callable object that the suite has from a module of the candidate's by its name, as it has functions, and that
     was no answer since."""
     try:
-        return bool(object.__getattribute__(stand_in, "_harena_global") == _times_carried(stand_in))
+        return bool(object.__getattribute__(stand_in, "_harena_global") == times_carried(stand_in))
     except AttributeError:
         return False
 
@@ -172,5 +172,5 @@ def named_by_suite(found: Any, name: str) -> None:
     if isinstance(found, StandInClass):
         carried(found, -1)
         type.__setattr__(found, "_harena_is_known", name in class_names)
-    elif _is_object(found):
-        object.__setattr__(found, "_harena_global", _times_carried(found))
+    elif is_stand_in_object(found):
+        object.__setattr__(found, "_harena_global", times_carried(found))
