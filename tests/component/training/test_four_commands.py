@@ -55,6 +55,8 @@ TAKEN: list[tuple[str, Mapping[str, Any]]] = [
     ("mbpp", MBPP),
     ("mbpp", MBPP_SANITISED),
     ("mbpp", MBPP_FUSION),
+    ("tests", {"prompt": "Write `f`: add 1 to x.", "tests": "assert f(1) == 2\nassert f(4) == 5",
+               "solution": "def f(x):\n    return x + 1"}),
     ("apps", APPS),
     ("apps", APPS_CALL),
     ("livecodebench", LIVECODEBENCH),
