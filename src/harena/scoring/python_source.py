@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from typing import Any
 
 MOST_CHARACTERS = 4 * 1024 * 1024
@@ -26,6 +27,19 @@ class SourceTooLargeError(ValueError):
 
 def syntax_tree(source: str, *, most_tokens: int = MOST_TOKENS) -> ast.Module:
     """The tree of a program. Raises SourceTooLargeError, and what `ast.parse` raises."""
+    _check_size(source, most_tokens)
+    return ast.parse(source)
+
+
+def expression_tree(source: str) -> ast.expr:
+    """The tree of an expression, which may stand in a text of a program: there it counts as one token. Raises as
+    `syntax_tree`."""
+    _check_size(source, MOST_TOKENS)
+    return ast.parse(source, mode="eval").body
+
+
+def _check_size(source: str, most_tokens: int) -> None:
+    """Raises SourceTooLargeError."""
     if len(source) > MOST_CHARACTERS:
         raise SourceTooLargeError(f"is longer than the {MOST_CHARACTERS} characters of a program that is looked into")
     if len(source) > most_tokens and _has_more_tokens(source, most_tokens):
@@ -33,7 +47,20 @@ def syntax_tree(source: str, *, most_tokens: int = MOST_TOKENS) -> ast.Module:
             f"holds more than the {most_tokens} names, numbers, texts and signs of a program that is looked into: keep "
             "data in a file, or in one text"
         )
-    return ast.parse(source)
+
+
+def sources_of(source: str, statements: Sequence[ast.stmt]) -> list[str]:
+    """Each of these statements of a program as it is written there, whose first lines are at its left edge. The source
+    is taken apart once, however many they are."""
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").encode().split(b"\n")
+    found = []
+    for one in statements:
+        first = min([one.lineno, *(each.lineno for each in getattr(one, "decorator_list", ()))])
+        rows = lines[first - 1 : one.end_lineno]
+        rows[-1] = rows[-1][: one.end_col_offset]
+        rows[0] = rows[0][one.col_offset :]
+        found.append(b"\n".join(rows).decode())
+    return found
 
 
 def written(node: ast.AST) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,20 @@ def test_what_cannot_be_read_is_said(tests: Any, says: str) -> None:
     """With the field."""
     with pytest.raises(ValidationError, match=rf"rows: \[0\]\.tests: {says}"):
         one(tests=tests)
+
+
+def test_many_asserts_are_taken_out_of_their_text_once() -> None:
+    """To take each of these out of the whole text anew took a minute."""
+    began = time.process_time()
+    made = one(tests="\n".join(f"assert add({number}, 1) == {number + 1}" for number in range(5_000)))
+    assert len(made.scoring.checks) == 5_000
+    assert time.process_time() - began < 10
+
+
+def test_a_number_that_python_does_not_write() -> None:
+    """It stays as it is written."""
+    made = one(tests=f"def test_a():\n    assert add(0x{'f' * 5000}, 0) > 1\n")
+    assert f"0x{'f' * 5000}, 0) > 1" in made.scoring.asserts
 
 
 def test_a_csv_file(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,15 +12,20 @@ from harena.scoring import python_source
 from harena.scoring.contracts import scorer_trust
 from harena.scoring.contracts.parts import program, scorer, trusted_files
 from harena.scoring.contracts.scorer_trust import may_execute_text
+from harena.scoring.formats import asked_names as known_names
+from harena.scoring.formats.asked_names import asked_names
 from harena.scoring.formats.asserts import NotChecksError, parse_tests
 from harena.scoring.python_source import (
     MOST_SCORER_TOKENS,
     MOST_TOKENS,
     SourceTooLargeError,
+    expression_tree,
     level,
     parts_of,
+    sources_of,
     syntax_tree,
 )
+from harena.scoring.scorers import stated_excuses
 from harena.scoring.scorers.assert_names import AssertNames, assert_names
 
 MANY = "x=1\n" * (MOST_SCORER_TOKENS // 3 + 1)
@@ -115,3 +121,63 @@ def test_a_sum_of_many_terms_has_few_levels() -> None:
     while below:
         depth, below = depth + 1, [part for node in below for part in ast.iter_child_nodes(node)]  # type: ignore[misc]
     assert depth < 20
+
+
+def test_statements_as_they_are_written() -> None:
+    """With their decorators and comments, in lines that end in any way, behind each other, and beyond ASCII."""
+    text = "x = 'é'; assert f(x) == 'ü'  # so\r\n@a\n@b\ndef g():\n    # why\n    return '''1\n2'''\rassert (\n  g)\n"
+    assert sources_of(text, ast.parse(text).body) == [
+        "x = 'é'",
+        "assert f(x) == 'ü'",
+        "@a\n@b\ndef g():\n    # why\n    return '''1\n2'''",
+        "assert (\n  g)",
+    ]
+
+
+def test_an_expression_within_a_text_is_counted_before_it_is_parsed() -> None:
+    """In the program that has the text it is one token."""
+    large = "a," * MOST_TOKENS
+    with pytest.raises(SourceTooLargeError, match="more than the 400000"):
+        expression_tree(large)
+    assert isinstance(expression_tree("a, b"), ast.Tuple)
+    assert len(parts_of(syntax_tree(f"skipif({large!r})"))) < 10
+    assert stated_excuses._evaluated(ast.Constant(large)) is None
+
+
+def test_names_that_tests_ask_for_are_looked_for_in_what_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a contract's text, however many candidates it has, once; and its text is not kept."""
+    parsed: list[int] = []
+    parse = ast.parse
+    monkeypatch.setattr(ast, "parse", lambda source, *more, **options: parsed.append(1) or parse(source))
+    large = "a," * MOST_TOKENS
+    assert asked_names({"pytest": True, "files": {"test_a.py": large}}) == []
+    assert asked_names({"asserts": large}) == []
+    assert parsed == []
+    small = f"from solution import g\nassert f(1) == {'1' * 20_000!r}"
+    assert asked_names({"asserts": small}) == asked_names({"asserts": small}) == ["f", "g"]
+    assert parsed == [1]
+    assert all(len(digest) == 32 for _, digest in known_names._known._values)  # type: ignore[misc]
+    assert asked_names({"asserts": "\n".join(f"n{number}" for number in range(known_names.MOST_NAMES + 1))}) == []
+
+
+BOUNDED = {
+    "sdk/function_source.py": "a function of whoever runs this process",
+    "scoring/python_source.py": "it counts",
+    "scoring/audit/visible.py": "_LONGEST_CALL and _LONGEST_VALUE characters",
+    "scoring/contracts/formula.py": "_MAX_LENGTH characters",
+    "scoring/scorers/changed_literals.py": "a text of harena's",
+    "scoring/scorers/computed_answers.py": "_MOST_SOURCE characters",
+    "scoring/scorers/driver_boot.py": "a source of harena's",
+    "scoring/scorers/hidden_expectations.py": "_MOST_SOURCE characters",
+    "scoring/scorers/leaked_proofs.py": "_MOST_TEXT characters",
+    "scoring/battery/digging.py": "written for sandboxes",
+    "scoring/battery/forgery.py": "MOST_READ characters",
+}
+"""modules that parse, and what bounds what they parse"""
+
+
+def test_nothing_is_parsed_that_nobody_has_counted() -> None:
+    """A server parses texts that users send; what runs in sandboxes may parse what it likes."""
+    rooms = Path(python_source.__file__).parents[1]
+    modules = (path for path in rooms.rglob("*.py") if path.parent.name != "guest")
+    assert {path.relative_to(rooms).as_posix() for path in modules if "ast.parse(" in path.read_text()} == {*BOUNDED}

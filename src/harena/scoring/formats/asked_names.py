@@ -5,10 +5,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
-from functools import lru_cache
+import hashlib
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from harena.scoring.bounded_cache import BoundedCache
+from harena.scoring.python_source import syntax_tree
+
+MOST_NAMES, MOST_NAME_CHARACTERS = 1000, 1 << 15
+"""bounds of one text's names: a test that asks for more says nothing about where a program begins"""
+_known: BoundedCache[frozenset[str]] = BoundedCache(4096)
+"""(what was looked for, sha256 of the text) -> names: many candidates have one contract, and texts are large"""
 _MODULE = "solution"
 FIELDS = frozenset(("type", "parts", "entry_point", "calls", "asserts", "pytest", "unittest", "files"))
 """fields of contracts that are looked at"""
@@ -26,18 +33,27 @@ def asked_names(scoring: Mapping[str, Any]) -> list[str]:
     if calls := scoring.get("calls"):
         found.update(str(name).partition(".")[0] for name in calls.values())
     elif isinstance(asserts := scoring.get("asserts"), str):
-        found.update(_free_names(asserts))
+        found.update(_names(_free_names, asserts))
     if scoring.get("pytest") or scoring.get("unittest"):
         for path, text in (scoring.get("files") or {}).items():
             if str(path).endswith(".py") and isinstance(text, str):
-                found.update(_imported_names(text))
+                found.update(_names(_imported_names, text))
     return sorted(found)
 
 
-@lru_cache(maxsize=256)
-def _free_names(source: str) -> frozenset[str]:
+def _names(look: Callable[[ast.AST], frozenset[str]], source: str) -> frozenset[str]:
+    """What is found in a program; nothing where it is too large to be looked into, or has too many names."""
+    key = look.__name__, hashlib.sha256(source.encode("utf-8", "surrogatepass")).digest()
+    if (known := _known.get(key)) is None:
+        known = look(_tree(source))
+        if len(known) > MOST_NAMES or sum(map(len, known)) > MOST_NAME_CHARACTERS:
+            known = frozenset()
+        _known.keep(key, known)
+    return known
+
+
+def _free_names(tree: ast.AST) -> frozenset[str]:
     """Names that a program uses and gives no value to."""
-    tree = _tree(source)
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
     given = {node.id for node in names if not isinstance(node.ctx, ast.Load)} | set(dir(builtins))
@@ -50,13 +66,12 @@ def _free_names(source: str) -> frozenset[str]:
             given.add((node.asname or node.name).partition(".")[0])
         elif isinstance(node, ast.ExceptHandler) and node.name:
             given.add(node.name)
-    return frozenset(used - given) | _imported_names(source)
+    return frozenset(used - given) | _imported_names(tree)
 
 
-@lru_cache(maxsize=256)
-def _imported_names(source: str) -> frozenset[str]:
+def _imported_names(tree: ast.AST) -> frozenset[str]:
     """Names that a test takes out of the candidate's module."""
-    tree, found = _tree(source), set[str]()
+    found = set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == _MODULE:
             found.update(alias.name for alias in node.names)
@@ -66,7 +81,8 @@ def _imported_names(source: str) -> frozenset[str]:
 
 
 def _tree(source: str) -> ast.AST:
+    """The tree of a program; an empty one where it is none, or holds more than a server looks into."""
     try:
-        return ast.parse(source)
+        return syntax_tree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module(body=[], type_ignores=[])

@@ -23,6 +23,7 @@ from harena.scoring.formats.asserts import NotChecksError, parse_tests
 from harena.scoring.formats.own_scenarios import names_asked_by
 from harena.scoring.formats.rows import FieldError, Row, json_of, shown
 from harena.scoring.formats.task import Family, Task, made
+from harena.scoring.python_source import sources_of
 
 _MORE_PROMPTS = ("text", "statement", "content")
 _SOLUTIONS = ("solution", "code", "canonical_solution")
@@ -95,8 +96,8 @@ def _of_code(row: Row, tests: Any, solution: str | None) -> tuple[Contract, str]
         fields = {
             "text": _UNSHOWN,
             "code": solution,
-            "test_imports": [ast.unparse(part) for part in imports],
-            "test_list": [ast.get_source_segment(code, part) or ast.unparse(part) for part in asserts],
+            "test_imports": sources_of(code, imports),
+            "test_list": sources_of(code, asserts),
         }
         return _as_mbpp(row, fields)
     functions = [part for part in body if isinstance(part, ast.FunctionDef) and part.name.startswith("test")]
@@ -106,7 +107,7 @@ def _of_code(row: Row, tests: Any, solution: str | None) -> tuple[Contract, str]
         )
     if not functions and not any(isinstance(part, ast.Assert) for part in ast.walk(ast.Module(body, []))):
         raise FieldError("tests", f"there is no assert in it: {_ELSE}")
-    lines = [ast.unparse(part) for part in body] + [f"{part.name}()" for part in functions]
+    lines = sources_of(code, body) + [f"{part.name}()" for part in functions]
     return _as_mbpp(row, {"text": _UNSHOWN, "code": solution, "test_list": ["\n".join(lines)]})
 
 

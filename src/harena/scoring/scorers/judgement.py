@@ -34,6 +34,7 @@ from harena.scoring.contracts.judge import JudgeContract, LabelModelContract, Sc
 from harena.scoring.contracts.patterns import compiled
 from harena.scoring.contracts.templates import SampleError, filled
 from harena.scoring.formats.answers import UNENDED, after_leading_reasoning, final_answer
+from harena.scoring.python_source import expression_tree
 from harena.scoring.scorers import judge
 from harena.scoring.scorers.judge import Ask, JudgeBusyError, JudgeFaultError, JudgeLoadedError, JudgeRefusedError
 from harena.scoring.scorers.program import Bench
@@ -435,7 +436,7 @@ def _object_at(text: str, at: int) -> dict[str, Any] | None:
 
 def _written_pairs(written: str) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Names and values of what reads as a dictionary of Python. Raises ValueError, SyntaxError and RecursionError."""
-    read = ast.parse(written, mode="eval").body
+    read = expression_tree(written)
     if not isinstance(read, ast.Dict):
         raise ValueError("no dictionary")
     for name, value in zip(read.keys, read.values, strict=True):

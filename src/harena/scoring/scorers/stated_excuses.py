@@ -20,7 +20,7 @@ import builtins
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Literal
 
-from harena.scoring.python_source import parts_of
+from harena.scoring.python_source import expression_tree, parts_of
 from harena.scoring.scorers.known_values import KnownValues
 from harena.scoring.scorers.suite_syntax import (
     BLOCKS,
@@ -724,7 +724,7 @@ def _evaluated(condition: ast.expr) -> ast.expr | None:
     if not isinstance(condition, ast.Constant) or not isinstance(condition.value, str):
         return condition
     try:
-        return ast.parse(condition.value.strip(), mode="eval").body
+        return expression_tree(condition.value.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
