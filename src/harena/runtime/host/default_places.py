@@ -52,7 +52,8 @@ async def lay_out(sandbox: SandboxFiles, layer: Path) -> None:
 def _says_something(folder: Path, mode: int) -> bool:
     """It is not the empty folder that a new sandbox has there."""
     try:
-        return stat.S_IMODE(folder.stat().st_mode) != mode or any(folder.iterdir())
+        with os.scandir(folder) as entries:
+            return stat.S_IMODE(folder.stat().st_mode) != mode or next(entries, None) is not None
     except PermissionError:
         return True
     except FileNotFoundError:
@@ -120,20 +121,19 @@ def _pieces(top: Path) -> Generator[bytes]:
     yield b"".join(gathered)
 
 
-def _parts(top: Path) -> Iterator[bytes]:
-    waiting = ["."]
-    while waiting:
-        folder = waiting.pop()
-        with _opened(top / folder, _READ_FOLDER) as descriptor:
-            about = os.fstat(descriptor)
-            with os.scandir(descriptor) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+def _parts(top: Path, folder: str = ".") -> Iterator[bytes]:
+    """A folder and what is below it. Of each folder on the way down the next entry is known, and not all: a program may
+    have made millions. No layer is deeper than its sealer allows."""
+    with _opened(top / folder, _READ_FOLDER) as descriptor:
+        about = os.fstat(descriptor)
+        entries = os.scandir(descriptor)
+    with entries:
         yield _header(folder, about, tarfile.DIRTYPE)
         below = "" if folder == "." else f"{folder}/"
         for entry in entries:
             name = below + entry.name
             if entry.is_dir(follow_symlinks=False):
-                waiting.append(name)
+                yield from _parts(top, name)
             elif entry.is_symlink():
                 yield _header(name, os.lstat(top / name), tarfile.SYMTYPE, target=os.readlink(top / name))
             elif entry.is_file(follow_symlinks=False):

@@ -35,6 +35,7 @@ from harena.core.records.blueprints import Blueprint
 from harena.core.records.sandboxes import Limits
 from harena.core.snapshots import snapshot_in
 from harena.core.threads import BLUEPRINTS, CONTENT, NODE
+from harena.core.turns import Turns
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.runtime.fast_path import forker
 from harena.runtime.guest import host_trees, launch
@@ -94,6 +95,11 @@ warm or really started; a blueprint's own `env` comes after them."""
 
 _WITHOUT_CGROUPS = [(resource.RLIMIT_AS, TEMPLATE_MEMORY_BYTES), (resource.RLIMIT_NPROC, TEMPLATE_PROCESSES)]
 """what a blueprint's modules may take as they are imported, where no cgroup limits it"""
+
+
+_FILLED_AT_ONCE, _FILLED_BY_ONE = 64, 16
+"""Sandboxes of the default image that are filled with a snapshot at one time, of all workspaces and of one: each takes
+threads or a process, and descriptors."""
 
 
 _PROXY = f"http://127.0.0.1:{network.PROXY_PORT}"
@@ -165,6 +171,7 @@ class LinuxRuntime:
         self._pools: dict[tuple[object, ...], Pool] = {}
         self._ready_budget = Budget(_NODE_POOLS * pool_size)
         self._preparing: set[asyncio.Task[None]] = set()
+        self._filling = Turns(_FILLED_AT_ONCE, _FILLED_BY_ONE)
         self._failures: dict[TemplateKey, tuple[float, Callable[[str], PlatformError], str]] = {}
         """imports that have failed: until when that is remembered, the error's class and step, its text"""
         self._held = HeldLayers(self._let_go_of_layer)
@@ -319,7 +326,8 @@ class LinuxRuntime:
         assert self._images is not None  # it has said what the snapshot is
         try:
             with self._images.hold(sandbox.workspace, begun.digest):
-                await lay_out(sandbox, begun.layers[0])
+                async with self._filling.turn(sandbox.workspace):
+                    await lay_out(sandbox, begun.layers[0])
         except BaseException:  # a cancellation, too: what has half of the files is nobody's
             await asyncio.shield(asyncio.ensure_future(sandbox.destroy()))
             raise
