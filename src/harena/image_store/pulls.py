@@ -13,6 +13,7 @@ from harena.core.errors import HarenaError, LimitExceededError, NotFoundError, P
 from harena.core.images import ImageReference
 from harena.core.records.images import ImagePull, ImagePullEvent, PullState
 from harena.core.remembered import Remembered
+from harena.core.server_places import without_server_places
 from harena.core.threads import node_task
 from harena.image_store.assembling import Progress
 
@@ -64,7 +65,7 @@ class Ticket:
             layers=progress.layers,
             layers_unpacked=progress.layers_unpacked,
             digest=progress.digest,
-            error=str(error) if error is not None and state is PullState.FAILED else None,
+            error=without_server_places(str(error)) if error is not None and state is PullState.FAILED else None,
             reason=error.reason if error is not None and state is PullState.FAILED else None,
         )
 

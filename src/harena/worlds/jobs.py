@@ -32,6 +32,7 @@ from harena.core.errors import (
 from harena.core.file_trees import files_of, pack_files
 from harena.core.records.worlds import TrajectoryOrder, WorldJob, WorldJobsPage, WorldJobState, WorldManifest
 from harena.core.registry import MOST_CHARACTERS, VERSION_TAKEN, checked_version
+from harena.core.server_places import without_server_places
 from harena.core.spool import spooled
 from harena.core.threads import WORLD_GAMES, node_task
 from harena.core.workspace import CheckRoom
@@ -265,27 +266,38 @@ class WorldJobs:
 
     async def _done(self, workspace: str, job: str) -> None:
         """Do a job, when it is its workspace's turn."""
-        async with self._turns.setdefault(workspace, asyncio.Lock()), self._places:
+        async with self._turns.setdefault(workspace, asyncio.Lock()):
             row = await self._row(workspace, job)
             if row.state not in OPEN:
                 return
             try:
-                counts = await self._make(row)
+                by_agent = await self._played_by_agent(row)  # for an hour, in no place of others'
+                async with self._places:
+                    counts = await self._make(row, by_agent)
             except SandboxUnavailableError:  # the node is closed: another one goes on
                 raise
             except (HarenaError, OSError) as error:
-                await self._end(job, WorldJobState.FAILED, error=str(error))
+                await self._end(job, WorldJobState.FAILED, error=_told(job, error))
             else:
                 await self._end(job, WorldJobState.COMPLETED, **counts.to_columns())
 
-    async def _make(self, row: StoredWorldJob) -> _Counts:
+    async def _played_by_agent(self, row: StoredWorldJob) -> Sequence[Sequence[Call]] | None:
+        """What a model does in each episode; None = none plays. Raises HarenaError."""
+        order = TrajectoryOrder.from_dict(row.trajectories)
+        if order.mode != AGENT:
+            return None
+        store = await self._store()
+        await store.write_job(row.id, {"state": WorldJobState.RUNNING, "error": None}, while_in=OPEN)
+        return await self._agents.played(row.workspace, row.world, order)
+
+    async def _make(self, row: StoredWorldJob, by_agent: Sequence[Sequence[Call]] | None) -> _Counts:
         """Play, write and publish. Raises HarenaError for what makes the job fail."""
         manifest, order = WorldManifest.from_dict(row.manifest), TrajectoryOrder.from_dict(row.trajectories)
         store, counts = await self._store(), _Counts()
         await store.write_job(row.id, {"state": WorldJobState.RUNNING, "error": None}, while_in=OPEN)
         network = await WORLD_GAMES.run_for(row.workspace, lambda: network_of(manifest))
         async with spooled("harena-world-") as folder:
-            await self._play(row, network, manifest, order, Path(folder) / ROWS_FILE, counts)
+            await self._play(row, network, manifest, order, by_agent, Path(folder) / ROWS_FILE, counts)
             if not await store.write_job(row.id, counts.to_columns(), while_in=OPEN):
                 return counts  # somebody has ended it
             if not counts.rows:
@@ -311,14 +323,12 @@ class WorldJobs:
         network: Network,
         manifest: WorldManifest,
         order: TrajectoryOrder,
+        by_agent: Sequence[Sequence[Call]] | None,
         place: Path,
         counts: _Counts,
     ) -> None:
         """Write the rows in the order of their numbers, up to `threads` of them in the making at one time."""
         store, goal = await self._store(), goal_of(network, order.goal)
-        by_agent = None
-        if order.mode == AGENT:
-            by_agent = await self._agents.played(row.workspace, row.world, order)
 
         def made(number: int) -> tuple[bool, bytes]:
             if by_agent is None:
@@ -352,6 +362,16 @@ def _check_goal(manifest: WorldManifest, order: TrajectoryOrder) -> None:
     goal = goal_of(network, order.goal)
     if shortest_way(network, goal) is None:
         raise ValidationError(f"goal: no way leads to {goal.name}; `harena world get` lists the goals that there are")
+
+
+def _told(job: str, error: HarenaError | OSError) -> str:
+    """The error as whoever asks may see it: of a fault the first line, and nothing of where files lie; the log has the
+    rest."""
+    whole = str(error)
+    told = without_server_places(whole if isinstance(error, ValidationError | NotFoundError) else whole.split("\n")[0])
+    if told != whole:
+        _log.warning("world job %s failed: %s", job, whole)
+    return told
 
 
 def _append(place: Path, lines: Sequence[bytes]) -> None:

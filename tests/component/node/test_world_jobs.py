@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,17 @@ sys.path.append(str(Path(__file__).parents[1] / "server"))
 from server_world import fake_node
 
 from harena.core.clock import SystemClock
-from harena.core.errors import LimitExceededError, NotFoundError, SandboxUnavailableError, ValidationError
+from harena.core.errors import (
+    LimitExceededError,
+    NotFoundError,
+    PlatformError,
+    SandboxUnavailableError,
+    ValidationError,
+)
 from harena.core.file_trees import files_of, pack_files, unpack
 from harena.core.settings import HOME
 from harena.core.spool import remove_left_spools
+from harena.node import world_agents
 from harena.node.node import Node
 from harena.worlds import jobs, manifests
 from harena.worlds.atif import replayed
@@ -195,6 +203,37 @@ async def test_a_node_does_so_many_jobs_of_worlds(tmp_path: Path, monkeypatch: p
     ended = [await asyncio.wait_for(space.wait_world_job(job), END_SECONDS) for space, job in made]
     assert [job.state for job in ended] == ["failed"] * 6
     assert sorted(begun) == ["a", "a", "b", "b", "c", "c"]
+    await node.close()
+
+
+async def test_models_that_play_keep_nobody_else_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many workspaces have one that plays, and however long it does: a strategy's job is done meanwhile."""
+    node = fake_node(tmp_path, SystemClock())
+    playing, go = asyncio.Queue[str](), asyncio.Event()
+
+    async def pinned(self: Any, workspace: str, world: str, order: Any) -> Any:
+        return order
+
+    async def played(self: Any, workspace: str, *given: Any) -> Any:
+        playing.put_nowait(workspace)
+        await go.wait()
+        raise PlatformError(f"{tempfile.gettempdir()}/harena-work-1 ended\nTraceback of a worker", step="worker")
+
+    monkeypatch.setattr(world_agents.WorldAgents, "pinned", pinned)
+    monkeypatch.setattr(world_agents.WorldAgents, "played", played)
+    made = []
+    for name in map(str, range(jobs.MOST_AT_ONCE)):
+        space = node.in_workspace(name)
+        world = await space.create_world_manifest("w")
+        made.append((space, (await space.create_world_job(world.id, mode="agent", agent_model="m")).id))
+    begun = [await asyncio.wait_for(playing.get(), END_SECONDS) for _ in made]
+    assert sorted(begun) == ["0", "1"]
+    assert {(await space.get_world_job(job)).state for space, job in made} == {"running"}
+    scripted = await node.create_world_job((await node.create_world_manifest("w")).id, max_steps=9)
+    assert (await asyncio.wait_for(node.wait_world_job(scripted.id), END_SECONDS)).ended_at is not None
+    go.set()
+    ended = [await asyncio.wait_for(space.wait_world_job(job), END_SECONDS) for space, job in made]
+    assert {(job.state, job.error) for job in ended} == {("failed", "(a path of the server) ended")}
     await node.close()
 
 

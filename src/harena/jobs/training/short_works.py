@@ -20,6 +20,7 @@ from harena.core.home import private_opener
 from harena.core.spool import spooled
 from harena.core.threads import TRAINING
 from harena.core.training_jobs import TrainingEventKind
+from harena.core.training_lines import BrokenLine
 from harena.jobs.training.owned_training import PLAN_FILE, Workers
 from harena.jobs.training.worker_process import WorkerProcess, how_it_ended
 
@@ -60,11 +61,16 @@ class ShortWorks:
                 for line in lines:
                     ended = ended or line.event_type == TrainingEventKind.TRAINING_END
                     error = line.error or error
+        except BrokenLine as broken:
+            raise PlatformError(
+                f"a training worker told what none of harena's tells ({broken})", step="worker"
+            ) from None
         finally:
             timer.cancel()
             code = await process.end()
         if not ended and error is None:
-            raise PlatformError(f"a training worker {how_it_ended(code)}: {await process.tail()}", step="worker")
+            # of a fault a server tells the first line
+            raise PlatformError(f"a training worker {how_it_ended(code)}\n{await process.tail()}", step="worker")
         return error
 
 
