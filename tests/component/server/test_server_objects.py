@@ -210,6 +210,25 @@ async def test_files_of_training_jobs_of_a_workspace(keyed: World, given: Given,
         await theirs.close()
 
 
+async def test_training_jobs_that_are_asked_for_at_one_time(keyed: World, given: Given, tmp_path: Path) -> None:
+    """All of them are looked at before one is there, and again before it is: of what is left, one gets the last."""
+    given.kept["ours"] = {"open_jobs": 1}
+    ours = HttpOperations(keyed.url, api_key=await key_for(keyed, "ours"))
+    try:
+        await ours.push_object("dataset", "p", "1", stream(tar_of(("rows.jsonl", ROW))))
+        request = asked(tmp_path / "none", "held")
+        request["config"]["prompt_dataset_ref"] = {"name": "p", "version": "1"}
+        made = await asyncio.gather(*(ours.create_training_job(request) for _ in range(6)), return_exceptions=True)
+        refused = [one for one in made if isinstance(one, LimitExceededError)]
+        assert {one.reason for one in refused} == {"OPEN_JOBS"}
+        (job,) = (one for one in made if not isinstance(one, BaseException))
+        assert len(refused) == 5
+        await ours.cancel_training_job(job["id"])
+        assert len([*(tmp_path / "training").iterdir()]) == 1
+    finally:
+        await ours.close()
+
+
 async def test_every_limit_can_be_one_workspaces(tmp_path: Path) -> None:
     """Kept in the store, and taken back there; others stay."""
     database = await Database.open(tmp_path / "harena.db")

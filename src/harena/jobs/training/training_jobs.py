@@ -12,6 +12,7 @@ below the node's home: a node of another machine needs the same home to go on fr
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import uuid
@@ -20,6 +21,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from harena.core.checked import quote
 from harena.core.clock import Clock
@@ -110,6 +112,7 @@ class TrainingJobs:
         self._clock = clock
         self._limits_of = config.limits_of
         self._exports, self._plays = ShortWorks(workers, clock), ShortWorks(workers, clock)
+        self._inserting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by workspace
         self._closed = False
 
     async def start(self) -> None:
@@ -348,16 +351,19 @@ class TrainingJobs:
         events += [self._event(TrainingEventKind.LOG, warning, level="warning") for warning in warnings]
         folder = self._queue.folders / new.id
         standing = ""
-        try:
-            if self._hold is not None and blueprints:
-                await self._hold(workspace, blueprints, folder / BLUEPRINTS_FOLDER)
-            standing = await store.insert_job(new, events, key=key)
-        finally:
-            if standing != new.id:
-                await TRAINING.run(shutil.rmtree, folder, ignore_errors=True)
+        async with self._inserting.setdefault(workspace, asyncio.Lock()):
+            # others were accepted meanwhile, with what is kept for them
+            await self._check_room(workspace, store, files=bool(blueprints))
+            try:
+                if self._hold is not None and blueprints:
+                    await self._hold(workspace, blueprints, folder / BLUEPRINTS_FOLDER)
+                standing = await store.insert_job(new, events, key=key)
+            finally:
+                if standing != new.id:
+                    await TRAINING.run(shutil.rmtree, folder, ignore_errors=True)
         return standing
 
-    async def _check_room(self, workspace: str, store: TrainingStorePort) -> None:
+    async def _check_room(self, workspace: str, store: TrainingStorePort, *, files: bool = True) -> None:
         if self._limits_of is None:
             return
         limits = await self._limits_of(workspace)
@@ -369,6 +375,8 @@ class TrainingJobs:
                 reason="OPEN_JOBS",
                 retry_delay=timedelta(seconds=RETRY_SECONDS),
             )
+        if not files:
+            return
         folders = []
         before: int | None = None
         while page := await store.list_jobs(workspace, before=before, limit=MAX_JOBS_PAGE):
