@@ -122,6 +122,8 @@ class _Sandbox:
     enters: bool = False
     """it was given the files of its cgroups, and goes into them itself"""
     over_memory: bool = False
+    held_bytes: int = 0
+    """what its processes held when this was looked at last, where no cgroup limits it"""
     layer: int = -1
     """the folder of an upper layer that its template is to hold from now on; until the template has been told"""
 
@@ -608,8 +610,8 @@ class Spawner:
         self.next_look = time.monotonic() + _WATCH_SECONDS
         for sandbox in self.sandboxes.values():
             if sandbox.memory_bytes is not None and sandbox.pid and not sandbox.over_memory:
-                held = self._look_at(sandbox.number, _held_bytes, 0)
-                if held > sandbox.memory_bytes:
+                sandbox.held_bytes = self._look_at(sandbox.number, _held_bytes, 0)
+                if sandbox.held_bytes > sandbox.memory_bytes:
                     sandbox.over_memory = True
                     _kill(sandbox.pidfd)
 
@@ -778,12 +780,17 @@ def _held_bytes(sandbox: _Sandbox) -> int:
 
 
 def _charged_or_held(sandbox: _Sandbox) -> int:
-    """Memory of its programs and files, by its group where that counts."""
+    """Memory of its programs and files, by its group where that counts. Where it does not, a sandbox that has a limit
+    is watched, and nobody who asks has its processes, of which there may be thousands, looked at once more."""
     try:
         charged = sandbox.group.charged_bytes()
     except OSError:
         charged = None  # no figure is worth a sandbox's end
-    return _held_bytes(sandbox) if charged is None else charged
+    if charged is not None:
+        return charged
+    if sandbox.memory_bytes is None or not sandbox.held_bytes:
+        sandbox.held_bytes = _held_bytes(sandbox)
+    return sandbox.held_bytes
 
 
 def _has_privilege() -> bool:
