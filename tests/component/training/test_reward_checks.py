@@ -11,6 +11,7 @@ import pytest
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.records.objects import ResolvedReference, UsedSplit
 from harena.core.records.training_plans import RLPlan
+from harena.training.requests.acceptance import accepted
 from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
@@ -25,8 +26,8 @@ def missing_blueprints(plan: RLPlan, resolved: ResolvedReferences) -> dict[str, 
     return {name: NotFoundError(f"no blueprint {name!r}; there are: numbers") for name in named}
 
 
-def check(folder: Path, recipe: dict[str, Any], *rows: dict[str, Any]) -> None:
-    """These rows by this recipe."""
+def asked(folder: Path, recipe: dict[str, Any], *rows: dict[str, Any]) -> tuple[dict[str, Any], ResolvedReferences]:
+    """A request for these rows by this recipe, and what it refers to."""
     path = folder / "rows.jsonl"
     path.write_text("".join(json.dumps({"prompt": "p", **row}) + "\n" for row in rows))
     config = {"algorithm": "grpo", "prompt_dataset_ref": "p", "reward_recipe": recipe}
@@ -34,8 +35,13 @@ def check(folder: Path, recipe: dict[str, Any], *rows: dict[str, Any]) -> None:
         where="config.prompt_dataset_ref", kind="dataset", name="p", version="1", digest="0", path=str(path),
         described=UsedSplit(rows=len(rows), split=None, uses=[], reward_recipe=None),
     )  # fmt: skip
-    resolved = ResolvedReferences(refs=(found,))
-    plan = plan_of(parse_request({"trainer_type": "rl", "model": "tiny-llama", "config": config}), resolved)
+    return {"trainer_type": "rl", "model": "tiny-llama", "config": config}, ResolvedReferences(refs=(found,))
+
+
+def check(folder: Path, recipe: dict[str, Any], *rows: dict[str, Any]) -> None:
+    """These rows by this recipe."""
+    body, resolved = asked(folder, recipe, *rows)
+    plan = plan_of(parse_request(body), resolved)
     assert isinstance(plan, RLPlan)
     check_rewards(plan, resolved, missing_blueprints(plan, resolved))
 
@@ -98,6 +104,25 @@ def test_a_blueprint_that_is_not_there_is_said_before_anything_runs(tmp_path: Pa
                 continue
             with pytest.raises(ValidationError, match=f"{recipe['name']}: no blueprint 'numpy'; there are: numbers"):
                 check(tmp_path, recipe, {"scoring": SUM})
+
+
+async def test_blueprints_are_looked_for_until_one_is_not_there(tmp_path: Path) -> None:
+    """Rows and parts may name thousands."""
+    parts = {f"p{number}": {"recipe": "code_tests_v1", "params": {"blueprint_id": f"b{number}"}} for number in range(9)}
+    body, resolved = asked(tmp_path, {"name": "composite_v1", "params": {"parts": parts}}, {"scoring": SUM})
+    looked_for = []
+
+    async def resolve(*_: object) -> ResolvedReferences:
+        return resolved
+
+    async def found(_: str, name: str) -> None:
+        looked_for.append(name)
+        if name == "b2":
+            raise NotFoundError(f"no blueprint {name!r}")
+
+    with pytest.raises(ValidationError, match="composite_v1: no blueprint 'b2'"):
+        await accepted("default", body, resolve, found)
+    assert looked_for == ["b0", "b1", "b2"]
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,7 @@ async def accepted(
                 await find_blueprint(workspace, name)
             except NotFoundError as error:
                 missing_blueprints[name] = error
+                break  # the first is told of; rows may name thousands, and each would be looked for
         await TRAINING.run(_in_words, check_rewards, plan, resolved, missing_blueprints)
     held_out = request.config.held_out if isinstance(request, RLRequest) else None
     return {
