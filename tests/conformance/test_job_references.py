@@ -157,3 +157,43 @@ async def test_jobs_that_cannot_use_an_object_are_not_read(database: Database, m
     assert (await registry.remove("a", "dataset", "my_rows", "1")).others == 1
     assert await registry.find("a", "dataset", "my_rows", "1") is not None
     assert (await registry.remove("default", "dataset", "myxrows", "1")).own == ("id_does_not", "id_nor_this")
+
+
+async def test_jobs_are_searched_before_others_have_to_wait(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the jobs refer to that were there before the lock is not searched again behind it, however many there are;
+    one that came in between, was queued again or could use the object is, and all where it was shown to others."""
+    registry, store = RegistryStore(database), TrainingStore(database)
+    await registry.add(row("rows", "1", workspace="default"))
+    resolved = [{"kind": "dataset", "name": "rows", "version": "1", "digest": "d"}]
+    for number in range(3):
+        await store.insert_job(training_job(f"other_{number}", resolved=[]), [])
+    await store.insert_job(training_job("again", resolved=resolved), [])
+    await store.write("id_again", TrainingChanges(state="failed"))
+    searched: list[int] = []
+    chunks, look = registry_queries._chunks, RegistryStore._looked_at
+
+    def counted(ids: list[str]) -> Any:
+        searched.append(len(ids))
+        return chunks(ids)
+
+    monkeypatch.setattr(registry_queries, "_chunks", counted)
+
+    async def looked_at(self: RegistryStore, *this: str) -> Any:
+        found = await look(self, *this)
+        if meanwhile:
+            await meanwhile.pop()()
+        return found
+
+    monkeypatch.setattr(RegistryStore, "_looked_at", looked_at)
+    meanwhile: list[Callable[[], Awaitable[object]]] = [
+        lambda: store.reopen("id_again", RETRY, [], while_in=("failed",)),
+        lambda: store.insert_job(training_job("late", resolved=resolved), []),
+    ]
+    assert (await registry.remove("default", "dataset", "rows", "1")).own == ("id_late",)
+    assert set((await registry.remove("default", "dataset", "rows", "1")).own) == {"id_late", "id_again"}
+    assert searched == [1, 2]
+    meanwhile.append(lambda: registry.publish("default", "dataset", "rows", "1"))
+    assert set((await registry.remove("default", "dataset", "rows", "1")).own) == {"id_late", "id_again"}
+    assert searched[-1] == 5

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Text, cast, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Text, cast, delete, func, or_, select, update
 
 from harena.core.file_trees import BLOCK_BYTES
 from harena.core.pages import PageRows
@@ -17,6 +18,9 @@ from harena.store.records import record_of, row_of
 from harena.store.references import become_writer
 from harena.store.tables import objects, training_jobs
 from harena.store.workspaces import organization_of
+
+_AT_A_TIME = 500
+"""jobs of one statement"""
 
 
 class RegistryStore:
@@ -58,9 +62,10 @@ class RegistryStore:
     async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectUsers:
         """Remove a version unless training jobs that have not ended refer to it; gives those jobs."""
         this = _of(workspace, kind, name, version)
+        before = await self._looked_at(workspace, kind, name, version)
 
         def removed(connection: Connection) -> ObjectUsers:
-            users = _users(connection, workspace, kind, name, version)
+            users = _users(connection, workspace, kind, name, version, before)
             if not users:
                 connection.execute(delete(objects).where(*this))
             return users
@@ -73,12 +78,13 @@ class RegistryStore:
         """Show a version to the workspace's organisation, and give its row; None = it may not be, or is not there. One
         that another organisation sees moves, unless jobs of others there refer to it: gives those jobs."""
         this = _of(workspace, kind, name, version)
+        before = await self._looked_at(workspace, kind, name, version)
 
         def published(connection: Connection) -> ObjectVersion | ObjectUsers | None:
-            users = _users(connection, workspace, kind, name, version)
+            users = _users(connection, workspace, kind, name, version, before)
             organization = str(connection.scalar(select(organization_of(workspace))))
-            before = connection.scalar(select(objects.c.organization).where(*this))
-            if before not in (None, organization) and users.others:
+            shown_to = connection.scalar(select(objects.c.organization).where(*this))
+            if shown_to not in (None, organization) and users.others:
                 return ObjectUsers(others=users.others)
             _alone(connection, organization)
             of_name = (objects.c.organization == organization, objects.c.name == name)
@@ -125,6 +131,17 @@ class RegistryStore:
         page = await self._database.read(lambda connection: read_page(connection, newest_first, limit))
         return page.mapped(lambda row: ObjectVersion(**row))
 
+    async def _looked_at(self, workspace: str, kind: str, name: str, version: str) -> _LookedAt:
+        """The jobs that may use a version, looked for beside those who write: what jobs refer to can be long."""
+
+        def looked_at(connection: Connection) -> _LookedAt:
+            about = connection.execute(_about(workspace, kind, name, version)).first() or (None, None)
+            seen = frozenset(connection.scalars(_open_jobs()))
+            may_use = connection.scalars(_open_jobs().where(*_may_use(workspace, name, *about)))
+            return _LookedAt((about[0], about[1]), seen, frozenset(may_use))
+
+        return await self._database.read(looked_at, whole=True)  # others have jobs, too
+
     async def _rows(self, statement: Any) -> list[ObjectVersion]:
         return await self._database.read(
             lambda connection: [record_of(ObjectVersion, row) for row in connection.execute(statement).mappings()]
@@ -144,22 +161,54 @@ def _alone(connection: Connection, organization: str) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(key)))
 
 
-def _users(connection: Connection, workspace: str, kind: str, name: str, version: str) -> ObjectUsers:
-    """The jobs that refer to a version, which nobody changes until the transaction ends."""
-    # the lock comes before the look at the jobs: see `harena.store.references`
-    connection.execute(become_writer(objects))
+@dataclass(frozen=True, slots=True)
+class _LookedAt:
+    """What was found of jobs that have not ended, before anything was locked. What a job refers to never changes."""
+
+    about: tuple[str | None, str | None]
+    """organisation and digest of the version"""
+    seen: frozenset[str]
+    """all of these jobs"""
+    may_use: frozenset[str]
+
+
+def _about(workspace: str, kind: str, name: str, version: str) -> Select[Any]:
     columns = (objects.c.organization, objects.c.digest)
-    locked = select(*columns).where(*_of(workspace, kind, name, version)).with_for_update()
-    organization, digest = connection.execute(locked).first() or (None, None)
-    jobs = training_jobs.c
-    # what jobs refer to can be long, and nobody else writes meanwhile: what cannot be it is not read
-    told = cast(jobs.resolved, Text)
+    return select(*columns).where(*_of(workspace, kind, name, version))
+
+
+def _open_jobs() -> Select[Any]:
+    return select(training_jobs.c.id).where(training_jobs.c.state.in_(OPEN_STATES))
+
+
+def _may_use(
+    workspace: str, name: str, organization: str | None, digest: str | None
+) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """What is true of each job that refers to a version."""
+    told = cast(training_jobs.c.resolved, Text)
     # jobs that were accepted before it was withdrawn need its files, too, wherever it was shown
     theirs = told.contains(f'"{digest if organization is None else organization}"', autoescape=True)
-    may_use = (told.contains(f'"{name}"', autoescape=True), or_(jobs.workspace == workspace, theirs))
-    standing = select(jobs.id, jobs.workspace, jobs.resolved).where(jobs.state.in_(OPEN_STATES), *may_use)
+    named = told.contains(f'"{name}"', autoescape=True)
+    return named, or_(training_jobs.c.workspace == workspace, theirs)
+
+
+def _users(
+    connection: Connection, workspace: str, kind: str, name: str, version: str, before: _LookedAt
+) -> ObjectUsers:
+    """The jobs that refer to a version, which nobody changes until the transaction ends. Nobody else writes meanwhile:
+    of the jobs that were looked at before, those that cannot use it are not looked at again."""
+    # the lock comes before the look at the jobs: see `harena.store.references`
+    connection.execute(become_writer(objects))
+    locked = _about(workspace, kind, name, version).with_for_update()
+    organization, digest = connection.execute(locked).first() or (None, None)
+    now = frozenset(connection.scalars(_open_jobs()))
+    is_as_before = (organization, digest) == before.about
+    looked_at = sorted(now - (before.seen - before.may_use) if is_as_before else now)
+    jobs = training_jobs.c
+    users = select(jobs.id, jobs.workspace, jobs.resolved).where(*_may_use(workspace, name, organization, digest))
+    standing = [job for some in _chunks(looked_at) for job in connection.execute(users.where(jobs.id.in_(some)))]
     own, borrowed = [], []
-    for job in connection.execute(standing).all():
+    for job in standing:
         named = [ref for ref in job.resolved if _is(ref, kind, name, version)]
         if job.workspace == workspace and any(ref.get("organization") is None for ref in named):
             own.append(job.id)
@@ -171,6 +220,10 @@ def _users(connection: Connection, workspace: str, kind: str, name: str, version
     of_others = select(objects.c.organization).where(*same, objects.c.workspace != workspace)
     theirs_now = {*connection.scalars(of_others)} if any(borrowed) else set()
     return ObjectUsers(own=tuple(own), others=sum(bool(shown - theirs_now) for shown in borrowed))
+
+
+def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (ids[first : first + _AT_A_TIME] for first in range(0, len(ids), _AT_A_TIME))
 
 
 def _identity(kind: str, name: str, version: str, digest: str | None) -> dict[str, str | None]:
