@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
 import pytest
@@ -172,13 +172,13 @@ async def test_jobs_are_searched_before_others_have_to_wait(
     await store.insert_job(training_job("again", resolved=resolved), [])
     await store.write("id_again", TrainingChanges(state="failed"))
     searched: list[int] = []
-    chunks, look = registry_queries._chunks, RegistryStore._looked_at
+    chunks, look = registry_queries.chunks, RegistryStore._looked_at
 
-    def counted(ids: list[str]) -> Any:
+    def counted(ids: Collection[str]) -> Any:
         searched.append(len(ids))
         return chunks(ids)
 
-    monkeypatch.setattr(registry_queries, "_chunks", counted)
+    monkeypatch.setattr(registry_queries, "chunks", counted)
 
     async def looked_at(self: RegistryStore, *this: str) -> Any:
         found = await look(self, *this)

@@ -24,7 +24,7 @@ from harena.core.pages import PageRows
 from harena.store.database import Database, insert_new
 from harena.store.pages import read_page
 from harena.store.records import Made, record_of, row_of
-from harena.store.references import DELETED, become_writer
+from harena.store.references import DELETED, become_writer, chunks
 from harena.store.rows import to_json
 from harena.store.sealing import seal, unseal
 from harena.store.tables import benchmark_jobs, calibrations, catalog, catalog_contents
@@ -139,7 +139,16 @@ class CatalogStore:
         of_name = (*_of(workspace, kind), catalog.c.name == name)
         this = (*of_name, catalog.c.version == version)
         jobs = benchmark_jobs.c
-        standing = select(jobs.id, jobs.lineage).where(jobs.workspace == workspace, jobs.state.in_(list(while_in)))
+        reference = f"{name}@{version}"
+        open_jobs = select(jobs.id).where(jobs.workspace == workspace, jobs.state.in_(list(while_in)))
+        may_refer = cast(jobs.lineage, Text).contains(f'"{reference}"', autoescape=True)
+
+        def looked_at(connection: Connection) -> frozenset[str]:
+            """Jobs that cannot refer to it, ever: what they refer to can be long, and others write meanwhile."""
+            found = connection.execute(open_jobs.add_columns(may_refer.label("may_refer"))).all()
+            return frozenset(job.id for job in found if not job.may_refer)
+
+        cannot = await self._database.read(looked_at, whole=True)
 
         def removed(connection: Connection) -> list[str] | None:
             _alone(connection, workspace)
@@ -147,8 +156,13 @@ class CatalogStore:
             found = select(catalog.c.digest).where(*this, catalog.c.digest != _DELETED).with_for_update()
             if (digest := connection.scalar(found)) is None:
                 return None
-            open_jobs = connection.execute(standing).all()
-            if users := [job.id for job in open_jobs if _refers(job.lineage, kind, f"{name}@{version}")]:
+            users = [
+                job.id
+                for some in chunks(frozenset(connection.scalars(open_jobs)) - cannot)
+                for job in connection.execute(select(jobs.id, jobs.lineage).where(jobs.id.in_(some), may_refer))
+                if _refers(job.lineage, kind, reference)
+            ]
+            if users:
                 return users
             newest = select(func.max(catalog.c.version)).where(*of_name)
             # the newest one stays as a number that is taken, and those before it that had stayed for this go

@@ -8,7 +8,7 @@ there whoever writes before it looks is alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -24,6 +24,8 @@ DELETED = ""
 WHILE_ACCEPTED = "while the job was being accepted"
 LOOKED_AT_ONCE = 200
 """references in one query"""
+_AT_A_TIME = 500
+"""jobs of one statement"""
 
 _NOUNS = {"scenarios": "scenarios", "scoring_contracts": "scoring contract"}
 
@@ -64,6 +66,12 @@ def hold_objects(
         there = _held(connection, objects, columns, theirs, wanted, key_share=True)
         for kind in sorted({key[0] for key in wanted}):
             _check(kind, [ref for key, ref in wanted.items() if key[0] == kind and key not in there], since)
+
+
+def chunks(ids: Collection[str]) -> Iterator[Sequence[str]]:
+    """These ids, sorted, as many at a time as one statement names."""
+    ordered = sorted(ids)
+    return (ordered[first : first + _AT_A_TIME] for first in range(0, len(ordered), _AT_A_TIME))
 
 
 def become_writer(table: Table) -> Any:

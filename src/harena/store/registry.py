@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Text, cast, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Text, and_, cast, delete, func, or_, select, update
 
 from harena.core.file_trees import BLOCK_BYTES
 from harena.core.pages import PageRows
@@ -15,12 +15,9 @@ from harena.core.training_jobs import OPEN_STATES
 from harena.store.database import Database, insert_new
 from harena.store.pages import read_page
 from harena.store.records import record_of, row_of
-from harena.store.references import become_writer
+from harena.store.references import become_writer, chunks
 from harena.store.tables import objects, training_jobs
 from harena.store.workspaces import organization_of
-
-_AT_A_TIME = 500
-"""jobs of one statement"""
 
 
 class RegistryStore:
@@ -136,9 +133,10 @@ class RegistryStore:
 
         def looked_at(connection: Connection) -> _LookedAt:
             about = connection.execute(_about(workspace, kind, name, version)).first() or (None, None)
-            seen = frozenset(connection.scalars(_open_jobs()))
-            may_use = connection.scalars(_open_jobs().where(*_may_use(workspace, name, *about)))
-            return _LookedAt((about[0], about[1]), seen, frozenset(may_use))
+            # one statement: a job that ends and is queued again in between is not left out
+            may_use = and_(*_may_use(workspace, name, *about)).label("may_use")
+            found = connection.execute(_open_jobs().add_columns(may_use)).all()
+            return _LookedAt((about[0], about[1]), frozenset(job.id for job in found if not job.may_use))
 
         return await self._database.read(looked_at, whole=True)  # others have jobs, too
 
@@ -167,9 +165,8 @@ class _LookedAt:
 
     about: tuple[str | None, str | None]
     """organisation and digest of the version"""
-    seen: frozenset[str]
-    """all of these jobs"""
-    may_use: frozenset[str]
+    cannot_use: frozenset[str]
+    """jobs that do not refer to it, ever"""
 
 
 def _about(workspace: str, kind: str, name: str, version: str) -> Select[Any]:
@@ -203,10 +200,10 @@ def _users(
     organization, digest = connection.execute(locked).first() or (None, None)
     now = frozenset(connection.scalars(_open_jobs()))
     is_as_before = (organization, digest) == before.about
-    looked_at = sorted(now - (before.seen - before.may_use) if is_as_before else now)
+    looked_at = now - before.cannot_use if is_as_before else now
     jobs = training_jobs.c
     users = select(jobs.id, jobs.workspace, jobs.resolved).where(*_may_use(workspace, name, organization, digest))
-    standing = [job for some in _chunks(looked_at) for job in connection.execute(users.where(jobs.id.in_(some)))]
+    standing = [job for some in chunks(looked_at) for job in connection.execute(users.where(jobs.id.in_(some)))]
     own, borrowed = [], []
     for job in standing:
         named = [ref for ref in job.resolved if _is(ref, kind, name, version)]
@@ -220,10 +217,6 @@ def _users(
     of_others = select(objects.c.organization).where(*same, objects.c.workspace != workspace)
     theirs_now = {*connection.scalars(of_others)} if any(borrowed) else set()
     return ObjectUsers(own=tuple(own), others=sum(bool(shown - theirs_now) for shown in borrowed))
-
-
-def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (ids[first : first + _AT_A_TIME] for first in range(0, len(ids), _AT_A_TIME))
 
 
 def _identity(kind: str, name: str, version: str, digest: str | None) -> dict[str, str | None]:
