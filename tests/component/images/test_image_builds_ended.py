@@ -10,6 +10,7 @@ import io
 import os
 import sys
 import tarfile
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 from build_world import WORKSPACE, NoSandboxes, archive, builds_over, is_whole
 
 from harena.core.clock import SystemClock
-from harena.core.errors import LimitExceededError, NotFoundError, ValidationError
+from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.records.image_builds import BuildState, ImageBuild
 from harena.core.threads import IMAGES, work_for
 from harena.image_build import building
@@ -367,6 +368,21 @@ async def test_a_fault_of_its_own_is_no_cancellation(images: Images, monkeypatch
     assert task is not None
     with pytest.raises(ZeroDivisionError):
         await task
+
+
+async def test_a_fault_tells_nothing_of_the_servers_files(images: Images, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a program that works for it has died, whose traceback the message has."""
+
+    async def faulty(builder: Builder) -> None:
+        here = f"{tempfile.gettempdir()}/harena-work/layer"
+        raise PlatformError(
+            f'{here} died\nTraceback (most recent call last):\n  File "{here}.py", line 1, in x', step="seal"
+        )
+
+    monkeypatch.setattr(Builder, "build", faulty)
+    builds, _ = builds_over(images)
+    begun = await builds.build_image(WORKSPACE, archive("FROM scratch\nCOPY a /", ("a", b"1")))
+    assert (await builds.wait(WORKSPACE, begun.id)).error == "(a path of the server) died"
 
 
 async def test_a_secret_lies_nowhere_while_a_build_runs(images: Images, tmp_path: Path) -> None:
