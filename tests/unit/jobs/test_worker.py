@@ -1,6 +1,7 @@
 """The worker: what becomes of scores, failures and stops."""
 
 import asyncio
+import tempfile
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -12,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harena.core.catalog import NO_LINEAGE, Lineage
-from harena.core.errors import HostUnsupportedError, PlatformError, SandboxFailedError
+from harena.core.errors import HostUnsupportedError, PlatformError, SandboxExecutionError, SandboxFailedError
 from harena.core.job_lifecycle import JobState
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.jobs.retry import RetryPolicy
 from harena.jobs.schedule import Schedule, Ticket, tickets
 from harena.jobs.slots import Slots
-from harena.jobs.worker import JobExecution
+from harena.jobs.worker import JobExecution, one_line
 from harena.testing.clock import FakeClock
 
 
@@ -515,3 +516,11 @@ async def test_a_job_that_drains_starts_nothing_and_ends_what_runs() -> None:
     job.stop(JobState.INTERRUPTED)
     assert await running is JobState.INTERRUPTED
     assert notebook.lines == [("started", 0), ("started", 1), ("finished", 0), ("finished", 1)]
+
+
+def test_a_fault_is_kept_without_the_places_of_the_server() -> None:
+    """In results, events and errors of jobs; what an error says of a sandbox's files stays."""
+    here = f"{tempfile.gettempdir()}/harena-work/x"
+    said = f'{here} is gone\nTraceback (most recent call last):\n  File "{here}", line 1, in y'
+    assert one_line(PlatformError(said, step="read")) == "PlatformError: (a path of the server) is gone"
+    assert one_line(SandboxExecutionError(f"{here} is gone")) == f"SandboxExecutionError: {here} is gone"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -311,6 +312,8 @@ def test_after_the_last_retry_there_is_no_score() -> None:
     assert (lost.score, lost.validity, lost.reason) == (None, Validity.INFRA, Reason.PLATFORM_ERROR)
     assert (lost.attempt, lost.platform_retries, lost.detail) == (2, 3, "no room")
     assert infra_result(scenario(), StarvedError("late")).reason is Reason.STARVED
+    fault = PlatformError(f"{tempfile.gettempdir()}/harena-work is full", step="create")
+    assert infra_result(scenario(), fault).detail == "(a path of the server) is full"
 
 
 async def test_evidence_depends_on_contract_candidate_and_observations() -> None:

@@ -18,7 +18,7 @@ from harena.jobs.counts import RunCounts
 from harena.jobs.lease import BEAT_SECONDS
 from harena.jobs.schedule import Schedule, Ticket
 from harena.jobs.slots import Slots
-from harena.jobs.worker import JobExecution, one_line, unscored
+from harena.jobs.worker import JobExecution, one_line, told, unscored
 
 RECORDED_STARTS = 200
 """after the loss of a node, so many starts are stored before anything is executed; each waits for a write. What ended
@@ -132,7 +132,7 @@ class OwnedJob:
     def store_failed(self, error: PlatformError) -> None:
         """The store does not take results any more: running on would only lose more of them."""
         self.failure = error
-        self.stop(JobState.INTERRUPTED if error.reason == LEASE_LOST else JobState.FAILED, str(error))
+        self.stop(JobState.INTERRUPTED if error.reason == LEASE_LOST else JobState.FAILED, told(error))
 
     async def keep(self, *, cancel: bool, epoch: int) -> None:
         """What was seen of this job in the store, now and then: obey, and show that this process lives. Raises
