@@ -227,7 +227,7 @@ class OwnedTraining:
         """Its last line, if it said one; how it ended, and the end of what it printed."""
         await TRAINING.run(self._write_plan)
         try:
-            env = {**await self._workers.env_of(self._job.workspace), **self._held()}
+            env = {**await self._workers.env_of(self._job.workspace), **await TRAINING.run(self._held)}
             worker = await WorkerProcess.start(self._workers.command, self._folder, env, self._clock)
         except PlatformError as error:
             return None, str(error), ""
