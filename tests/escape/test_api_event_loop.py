@@ -75,10 +75,6 @@ REFUSED = {
     ("POST", "/v1/image_pulls"): (422,),  # the registry is none that a server asks without a setting
     ("GET", "/v1/training_jobs/{job}/artifacts/file"): (404,),  # a job that has ended so fast has written none
     ("GET", "/v1/sandboxes/{sandbox_id}/gateway_log"): (422,),  # the sandbox has no gateway
-    ("POST", "/v1/snapshots"): (422,),  # it is one of the default image
-    ("GET", "/v1/snapshots/{snapshot}"): (404,),
-    ("GET", "/v1/snapshots/{snapshot}/archive"): (404,),
-    ("DELETE", "/v1/snapshots/{snapshot}"): (404,),
 }
 """routes whose request cannot be done in this order -> what they may answer"""
 
@@ -112,6 +108,8 @@ async def everything(caller: Caller, stack: AsyncExitStack) -> list[str]:
     pid = max(int(one["pid"]) for one in processes)
     calibration = (await caller.ask("POST", "/v1/calibrations", CONTENTS["/v1/calibrations"])).json()["id"]
     mine["calibrations"] = {"calibration": calibration}
+    snapshot = await caller.ask("POST", f"/v1/snapshots?sandbox={sandbox}")
+    mine["snapshots"] = {"snapshot": snapshot.json()["id"]}
     strange = []
     for method, path in sorted(ROUTES, key=rank):
         noun = path.split("/")[2] if path.count("/") > 1 else ""

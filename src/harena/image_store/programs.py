@@ -49,20 +49,24 @@ async def run(
     command: Sequence[str],
     *,
     most_output: int,
-    stdin: int = asyncio.subprocess.DEVNULL,
+    stdin: int | None = None,
     temporary: str | None = None,
     more_descriptors: Sequence[int] = (),
 ) -> Finished:
-    """Run a program to its end; it is killed where its caller is cancelled, or where it says too much. It has
-    `more_descriptors` under their own numbers. Raises OSError."""
+    """Run a program to its end; it is killed where its caller is cancelled, or where it says too much. Its standard
+    input is this descriptor (None = empty), and it has `more_descriptors` under their own numbers. Raises OSError."""
     env: dict[str, str] = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     if temporary is not None:
         env["TMPDIR"] = temporary
     before = await IMAGES.run(_dying_with_us)
-    process = await asyncio.create_subprocess_exec(
-        *before, *command, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-        env=env, cwd="/", start_new_session=True, pass_fds=more_descriptors,
-    )  # fmt: skip
+    nothing = await IMAGES.run(os.open, os.devnull, os.O_RDONLY | os.O_CLOEXEC)  # no file is opened in the event loop
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *before, *command, stdin=nothing if stdin is None else stdin, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE, env=env, cwd="/", start_new_session=True, pass_fds=more_descriptors,
+        )  # fmt: skip
+    finally:
+        os.close(nothing)
     assert process.stdout is not None
     assert process.stderr is not None
     try:
