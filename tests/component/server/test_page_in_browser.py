@@ -193,20 +193,19 @@ def test_ten_thousand_runs_are_painted_at_once_and_laid_out_as_they_are_seen(bro
         page.keyboard.press(pressed)
         page.locator(".rows .row").get_by_text(shown, exact=True).wait_for()
         assert page.locator(".rows .row").count() < 80
-    slowest = page.evaluate(
+    most_rows = page.evaluate(
         """async () => {
             const body = document.querySelector(".rows .body");
-            let [slowest, before] = [0, performance.now()];
+            let most = 0;
             for (let at = 0; at < 30; at++) {
                 body.scrollTop = at * 9000;
                 await new Promise(requestAnimationFrame);
-                const now = performance.now();
-                [slowest, before] = [Math.max(slowest, now - before), now];
+                most = Math.max(most, document.querySelectorAll(".rows .row").length);
             }
-            return slowest;
+            return most;
         }"""
     )
-    assert slowest < 1_000
+    assert 0 < most_rows < 80  # what a frame lays out does not grow with the table
     page.get_by_label("Search runs").fill("problem-77")
     page.get_by_text("111 runs").wait_for()
     page.get_by_role("columnheader", name="score").click()
