@@ -14,6 +14,7 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
+from harena.core.errors import PlatformError
 from harena.core.home import harena_home
 
 HIDDEN = "(a path of the server)"
@@ -43,6 +44,12 @@ def without_server_places(text: str) -> str:
             skipped_source = False
             kept.append(line)
     return _DATABASE.sub(HIDDEN_DATABASE, _pattern(_places()).sub(HIDDEN, "\n".join(kept)))
+
+
+def told_to_clients(error: BaseException) -> str:
+    """An error as it is kept for whoever asks: of a fault, without the places of this process's files. Paths in other
+    errors are a sandbox's."""
+    return without_server_places(str(error)) if isinstance(error, PlatformError) else str(error)
 
 
 def _places() -> tuple[str, ...]:

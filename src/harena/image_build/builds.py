@@ -23,7 +23,7 @@ from harena.core.network_policy import NetworkPolicy, policy_in_words
 from harena.core.ports.image_builds import BuildRoom, BuildRunner
 from harena.core.records.image_builds import MOST_LOG_BYTES, BuildState, ImageBuild, ImageBuildEvent
 from harena.core.remembered import Remembered
-from harena.core.server_places import without_server_places
+from harena.core.server_places import told_to_clients
 from harena.core.threads import IMAGES, node_task
 from harena.core.turns import Turns
 from harena.image_build.building import Builder, BuildLimits, Reports
@@ -311,7 +311,7 @@ class Builds:
             build.reason = "BUILD_TIME"
         except HarenaError as error:
             # what a command printed is the sandbox's own; of a fault, where the server has its files is left out
-            why = without_server_places(str(error)) if isinstance(error, PlatformError) else str(error)
+            why = told_to_clients(error)
             build.reason = error.reason
         except OSError as error:
             why = str(_disk(error))

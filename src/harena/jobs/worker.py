@@ -21,7 +21,7 @@ from harena.core.errors import HarenaError, PlatformError
 from harena.core.job_lifecycle import JobState
 from harena.core.records.sandboxes import Limits
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.core.server_places import without_server_places
+from harena.core.server_places import told_to_clients
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.jobs.retry import GiveUp, RetryPolicy, decide, decide_scored
 from harena.jobs.schedule import Schedule, Ticket
@@ -299,7 +299,7 @@ class JobExecution:
             self._schedule.finish(ticket)
             self._journal.run_finished(ticket, self._unscored(ticket, _reason(error), one_line(error)))
             if decision.whole_job:
-                self.stop(JobState.FAILED, told(error))
+                self.stop(JobState.FAILED, told_to_clients(error))
             return
         alone = _reason(error) is Reason.STARVED
         again = self._schedule.retry(ticket, ready_at=self._clock.now() + decision.delay_seconds, alone=alone)
@@ -337,13 +337,7 @@ def _reason(error: Exception) -> Reason:
     return Reason.STARVED if starved else Reason.PLATFORM_ERROR
 
 
-def told(error: BaseException) -> str:
-    """An error as results and jobs keep it for whoever asks: of a fault, without the places of this process's files and
-    the lines of a traceback. Paths in other errors are a sandbox's."""
-    return without_server_places(str(error)) if isinstance(error, PlatformError) else str(error)
-
-
 def one_line(error: BaseException) -> str:
     """An error as one short line for people."""
-    text = " ".join(told(error).split()) or "no message"
+    text = " ".join(told_to_clients(error).split()) or "no message"
     return f"{type(error).__name__}: {text}"[:MAX_DETAIL_CHARACTERS]

@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from harena.core.errors import HarenaError, PlatformError, SandboxFileError, ValidationError
+from harena.core.errors import HarenaError, SandboxFileError, ValidationError
 from harena.core.models import MIB, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.core.server_places import without_server_places
+from harena.core.server_places import told_to_clients
 from harena.scoring.contracts.contract import (
     CommandContract,
     Contract,
@@ -204,12 +204,11 @@ def _scorer_of(kind: type[Contract]) -> Callable[[Bench, Any], Awaitable[Verdict
 def infra_result(scenario: Scenario, error: HarenaError, *, attempt: int = 1, platform_retries: int = 0) -> RunResult:
     """The envelope after the last retry: no score, never 0."""
     starved = error.reason == Reason.STARVED.value
-    is_fault = isinstance(error, PlatformError)  # else its paths are a sandbox's
     verdict = Verdict(
         score=None,
         passed=False,
         reason=Reason.STARVED if starved else Reason.PLATFORM_ERROR,
-        detail=" ".join((without_server_places(str(error)) if is_fault else str(error)).split())[:500],
+        detail=" ".join(told_to_clients(error).split())[:500],
         validity=Validity.INFRA,
         planned=_planned(scenario.scoring),
         run=0,

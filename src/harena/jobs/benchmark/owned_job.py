@@ -11,6 +11,7 @@ from harena.core.errors import PlatformError
 from harena.core.job_lifecycle import JobState, check_job_transition
 from harena.core.job_store import LEASE_LOST, JobChanges, JobStorePort
 from harena.core.results import Reason
+from harena.core.server_places import told_to_clients
 from harena.jobs.benchmark.job_acceptance import AcceptedJob
 from harena.jobs.benchmark.job_journal import StoreJournal
 from harena.jobs.benchmark.job_writer import BatchWriter
@@ -18,7 +19,7 @@ from harena.jobs.counts import RunCounts
 from harena.jobs.lease import BEAT_SECONDS
 from harena.jobs.schedule import Schedule, Ticket
 from harena.jobs.slots import Slots
-from harena.jobs.worker import JobExecution, one_line, told, unscored
+from harena.jobs.worker import JobExecution, one_line, unscored
 
 RECORDED_STARTS = 200
 """after the loss of a node, so many starts are stored before anything is executed; each waits for a write. What ended
@@ -132,7 +133,7 @@ class OwnedJob:
     def store_failed(self, error: PlatformError) -> None:
         """The store does not take results any more: running on would only lose more of them."""
         self.failure = error
-        self.stop(JobState.INTERRUPTED if error.reason == LEASE_LOST else JobState.FAILED, told(error))
+        self.stop(JobState.INTERRUPTED if error.reason == LEASE_LOST else JobState.FAILED, told_to_clients(error))
 
     async def keep(self, *, cancel: bool, epoch: int) -> None:
         """What was seen of this job in the store, now and then: obey, and show that this process lives. Raises
