@@ -53,7 +53,6 @@ async def judged(
     """The reward of a candidate, run and scored in fresh sandboxes. `judged_by` are fields of a scenario, `scoring`
     among them; `idle` is a candidate that does nothing."""
     fields = {**judged_by, "blueprint_id": blueprint_id, "timeout_seconds": timeout_seconds, "retry_attempts": 2}
-    key = _key(judged_by, blueprint_id)
     may_err = asks_a_model(judged_by["scoring"])  # a judge that refuses one question, as an answer may make it do
     result = await _tried(candidate, fields)
     if _may_be_nobodys(result):
@@ -67,20 +66,20 @@ async def judged(
             result = await _tried(candidate, fields)
             if isinstance(result, HarenaError):
                 return Reward(value=minimum, reason=FOLLOWS, detail=str(result))
-            is_unproved = _is_broken(result) and not may_err and key not in _proved
+            is_unproved = _is_broken(result) and not may_err and not _is_proved(judged_by, blueprint_id)
             if _may_be_nobodys(result) and not is_unproved:
                 reason = FOLLOWS if result.validity == Validity.INFRA else result.reason
                 return Reward(value=minimum, reason=reason, detail=result.detail)
         elif isinstance(result, HarenaError):
             return Reward(value=None, validity=RewardValidity.INFRA, reason=nothing.reason, detail=str(result))
-    if _is_broken(result) and not may_err and key in _proved:
+    if _is_broken(result) and not may_err and _is_proved(judged_by, blueprint_id):
         return Reward(value=minimum, reason=result.reason, detail=result.detail)
     if _is_nobodys(result):
         return Reward(value=None, validity=RewardValidity.INFRA, reason=result.reason, detail=result.detail)
     if result.validity != Validity.VALID or result.score is None:
         return Reward(value=minimum, reason=result.reason, detail=result.detail)
     if result.passed:
-        _note_proved(key)
+        _note_proved(judged_by, blueprint_id)
     value = float(result.passed) if credit == "all" else float(result.score)
     return Reward(value=value, reason=result.reason, detail=result.detail)
 
@@ -120,11 +119,15 @@ def _is_broken(result: Any) -> bool:
     return bool(result.validity == Validity.INVALID)
 
 
-def _note_proved(key: str) -> None:
+def _is_proved(judged_by: Mapping[str, Any], blueprint_id: str | None) -> bool:
     """Somebody has passed: whoever comes to what is broken in that contract could have done otherwise."""
+    return _key(judged_by, blueprint_id) in _proved
+
+
+def _note_proved(judged_by: Mapping[str, Any], blueprint_id: str | None) -> None:
     if len(_proved) >= _MOST_PROVED:
         _proved.clear()
-    _proved.add(key)
+    _proved.add(_key(judged_by, blueprint_id))
 
 
 def _key(judged_by: Mapping[str, Any], blueprint_id: str | None) -> str:
