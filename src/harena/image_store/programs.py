@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from harena.core.errors import HostUnsupportedError
@@ -59,14 +59,14 @@ async def run(
     if temporary is not None:
         env["TMPDIR"] = temporary
     before = await IMAGES.run(_dying_with_us)
-    nothing = await IMAGES.run(os.open, os.devnull, os.O_RDONLY | os.O_CLOEXEC)  # no file is opened in the event loop
-    try:
+    with ExitStack() as opened:
+        if stdin is None:
+            stdin = await IMAGES.run(os.open, os.devnull, os.O_RDONLY | os.O_CLOEXEC)  # not in the event loop
+            opened.callback(os.close, stdin)
         process = await asyncio.create_subprocess_exec(
-            *before, *command, stdin=nothing if stdin is None else stdin, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE, env=env, cwd="/", start_new_session=True, pass_fds=more_descriptors,
+            *before, *command, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            env=env, cwd="/", start_new_session=True, pass_fds=more_descriptors,
         )  # fmt: skip
-    finally:
-        os.close(nothing)
     assert process.stdout is not None
     assert process.stderr is not None
     try:
