@@ -29,8 +29,8 @@ _TAR_FILE, _TAR_LINK, _TAR_DIRECTORY = b"0", b"2", b"5"
 _GATHERED_BYTES = 1 << 16
 _COPIED_BYTES = 1 << 18
 _LEAST_HOLE_BYTES, _MOST_PARTS = 1 << 20, 20_000  # a file with smaller holes, or more parts, is packed as it reads
-PARTS_HEADER = "HARENA.parts"  # name of the header that says where the parts of a file with holes are
-TIMES_HEADER = "HARENA.times"  # name of the header with the times of last use and last change, in nanoseconds
+_PARTS_HEADER = "HARENA.parts"  # name of the header that says where the parts of a file with holes are
+_TIMES_HEADER = "HARENA.times"  # name of the header with the times of last use and last change, in nanoseconds
 _SAME_TIME_SECONDS = 1e-6  # a time that was a float on its way may have lost a nanosecond
 _LEFT_OUT = (
     errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO,  # gone, or another thing than what was listed
@@ -333,10 +333,7 @@ class _Archive:
         member.uid, member.gid, member.mtime = about.st_uid, about.st_gid, int(about.st_mtime)
         if self._with_links:
             member.mtime = about.st_mtime  # a float, which has lost some nanoseconds
-            headers = {TIMES_HEADER: "%d %d" % (about.st_atime_ns, about.st_mtime_ns)}
-            if parts is not None:  # tarfile reads the formats of GNU tar where it may seek only
-                headers[PARTS_HEADER] = ",".join("%d,%d" % part for part in parts)
-            member.pax_headers = headers
+            member.pax_headers = own_headers(about, parts)
         return member.tobuf(encoding="utf-8", errors="surrogateescape")
 
     def _copy(self, name: str, descriptor: int, size: int) -> None:
@@ -358,6 +355,15 @@ class _Archive:
         _write_all(self._descriptor, b"".join(self._parts))
         self._parts.clear()
         self._size = 0
+
+
+def own_headers(about: os.stat_result, parts: list[tuple[int, int]] | None) -> dict[str, str]:
+    """The headers of a member by which harena keeps a file's times exactly and, with `parts`, its holes: tarfile reads
+    the formats of GNU tar where it may seek only."""
+    headers = {_TIMES_HEADER: "%d %d" % (about.st_atime_ns, about.st_mtime_ns)}
+    if parts is not None:
+        headers[_PARTS_HEADER] = ",".join("%d,%d" % part for part in parts)
+    return headers
 
 
 def parts_with_content(descriptor: int, about: os.stat_result) -> list[tuple[int, int]] | None:
@@ -383,7 +389,7 @@ def parts_with_content(descriptor: int, about: os.stat_result) -> list[tuple[int
 
 def _parts_of(member: tarfile.TarInfo) -> list[tuple[int, int]] | None:
     """(begin, length) of each, the last of them the end; None for a file that has no holes. Raises OSError."""
-    told = member.pax_headers.get(PARTS_HEADER)
+    told = member.pax_headers.get(_PARTS_HEADER)
     if told is None:
         return None
     try:
@@ -559,7 +565,7 @@ def _adopt_times(extra: int, path: str) -> list[str]:
             if _is_other_time(os.lstat(target), member):
                 _as_owner((member.uid, member.gid), target, _set_time, target, _times_of(member))
             continue
-        if not member.isreg() or PARTS_HEADER in member.pax_headers or os.path.realpath(above) != above:
+        if not member.isreg() or _PARTS_HEADER in member.pax_headers or os.path.realpath(above) != above:
             continue
         before = _opened_if(target, member.size, member.mode & 0o7777)
         if before is None:
@@ -677,7 +683,7 @@ def _as_owner(owner: tuple[int, int], target: str, work: Callable[..., None], *a
 
 def _times_of(member: tarfile.TarInfo) -> tuple[int, int]:
     """(last use, last change) in nanoseconds. Raises OSError."""
-    told = member.pax_headers.get(TIMES_HEADER)
+    told = member.pax_headers.get(_TIMES_HEADER)
     try:
         if told is not None:
             used, changed = told.split(" ")
@@ -688,7 +694,7 @@ def _times_of(member: tarfile.TarInfo) -> tuple[int, int]:
 
 
 def _is_other_time(about: os.stat_result, member: tarfile.TarInfo) -> bool:
-    if TIMES_HEADER in member.pax_headers:
+    if _TIMES_HEADER in member.pax_headers:
         return about.st_mtime_ns != _times_of(member)[1]
     return abs(about.st_mtime - member.mtime) > _SAME_TIME_SECONDS
 

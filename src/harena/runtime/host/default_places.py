@@ -12,7 +12,7 @@ import stat
 import subprocess
 import sys
 import tarfile
-from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import aclosing, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from harena.core.errors import PlatformError
 from harena.core.threads import CONTENT, NODE
 from harena.runtime.guest import launch
-from harena.runtime.guest.files import PARTS_HEADER, TIMES_HEADER, parts_with_content
+from harena.runtime.guest.files import own_headers, parts_with_content
 from harena.runtime.host import box_files
 from harena.runtime.kernel import namespaces
 from harena.runtime.kernel.syscalls import StepError
@@ -78,7 +78,7 @@ async def _packed_by_process(folder: Path) -> AsyncGenerator[bytes]:
     words = [sys.executable, "-I", "-S", "-c", program]
     try:
         process = await NODE.run(partial(subprocess.Popen, words, stdout=write_end, stdin=subprocess.DEVNULL))
-    except BaseException:
+    except BaseException:  # raised again: nobody will read from it
         os.close(read_end)
         raise
     finally:
@@ -171,12 +171,10 @@ def _header(
     kind: bytes,
     size: int = 0,
     target: str = "",
-    parts: Sequence[tuple[int, int]] | None = None,
+    parts: list[tuple[int, int]] | None = None,
 ) -> bytes:
     member = tarfile.TarInfo(name)
     member.type, member.size, member.mode, member.linkname = kind, size, stat.S_IMODE(about.st_mode), target
     member.mtime = about.st_mtime
-    member.pax_headers = {TIMES_HEADER: f"{about.st_atime_ns} {about.st_mtime_ns}"}
-    if parts is not None:
-        member.pax_headers[PARTS_HEADER] = ",".join(f"{begin},{length}" for begin, length in parts)
+    member.pax_headers = own_headers(about, parts)
     return member.tobuf(encoding="utf-8", errors="surrogateescape")
