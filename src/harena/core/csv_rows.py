@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from harena.core.errors import ValidationError
 
-ENDING = ".csv"
 MOST_CELL_CHARACTERS = 64 << 20
 
 

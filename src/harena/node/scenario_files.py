@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harena.sdk.table_rows import ENDINGS, table_rows
+from harena.core.row_endings import TABLE_ENDINGS
+from harena.sdk.table_rows import table_rows
 
 if TYPE_CHECKING:
     from harena.scoring.scenario import ScenarioBatch
@@ -31,9 +32,9 @@ def load_scenarios(
     """
     from harena.scoring.formats import import_scenarios
 
-    if isinstance(source, str | Path) and str(source).endswith(ENDINGS):
+    if isinstance(source, str | Path) and str(source).endswith(TABLE_ENDINGS):
         source = list(table_rows(source))
-    if isinstance(candidates, str | Path) and str(candidates).endswith(ENDINGS):
+    if isinstance(candidates, str | Path) and str(candidates).endswith(TABLE_ENDINGS):
         candidates = list(table_rows(candidates))
     return import_scenarios(source, candidates=candidates, form=format, grader=grader, skip_bad_rows=skip_bad_rows)
 

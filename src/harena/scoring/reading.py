@@ -24,12 +24,12 @@ from harena.core.outside_json import (
     lines_in,
     read_outside,
 )
+from harena.core.row_endings import LINE_ENDINGS
 from harena.core.rows import RowsFile
 
 if TYPE_CHECKING:
     import yaml
 
-LINE_ENDINGS = (".jsonl", ".ndjson")
 Place = tuple[str | int, ...]
 """keys and indexes from the root of a document"""
 

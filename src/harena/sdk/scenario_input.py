@@ -32,9 +32,13 @@ def plain_input(
 
 def _opened(source: object) -> object:
     """The rows of a Parquet or CSV file; every other source as it is."""
-    if not isinstance(source, str | os.PathLike) or not os.fspath(source).endswith((".parquet", ".csv")):
+    if not isinstance(source, str | os.PathLike):
         return source
-    from harena.sdk.table_rows import table_rows  # few data sets are: what `import harena` loads is counted
+    from harena.core.row_endings import TABLE_ENDINGS  # what `import harena` loads is counted
+
+    if not os.fspath(source).endswith(TABLE_ENDINGS):
+        return source
+    from harena.sdk.table_rows import table_rows  # few data sets are
 
     return table_rows(os.fspath(source))
 

@@ -10,16 +10,14 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from harena.core.csv_rows import ENDING as CSV
 from harena.core.csv_rows import csv_rows
 from harena.core.errors import ValidationError
-
-PARQUET = ".parquet"
-ENDINGS = (CSV, PARQUET)
+from harena.core.row_endings import CSV
 
 
 def table_rows(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
-    """The rows of a file whose name ends in one of `ENDINGS`, one by one, as JSON has them. Raises ValidationError."""
+    """The rows of a file whose name ends as one of `row_endings.TABLE_ENDINGS`, one by one, as JSON has them. Raises
+    ValidationError."""
     if os.fspath(path).endswith(CSV):
         return (row for _, row in csv_rows(path))
     return parquet_rows(path)

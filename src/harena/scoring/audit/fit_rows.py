@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.outside_json import lines_in, read_outside
+from harena.core.row_endings import LINE_ENDINGS
 from harena.scoring.formats.importing import SCENARIOS
 from harena.scoring.formats.recognise import family_named, is_own, recognised
 from harena.scoring.formats.rows import Row, refusal
 from harena.scoring.formats.task import Family
-from harena.scoring.reading import LINE_ENDINGS
 
 
 def check_has_lines(path: Path) -> None:

@@ -17,6 +17,7 @@ from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.near_names import MOST_SUGGESTED, cut, nearest_name
 from harena.core.outside_json import MOST_BYTES, lines_in, read_outside
 from harena.core.results import Trust
+from harena.core.row_endings import LINE_ENDINGS
 from harena.core.rows import RowsFile
 from harena.core.task_archives import task_folders
 from harena.scoring.contracts.contract import TestsContract
@@ -32,7 +33,6 @@ from harena.scoring.formats.samples import Answer, Samples
 from harena.scoring.formats.task import Family, Task
 from harena.scoring.load import load_document, load_problems
 from harena.scoring.reading import (
-    LINE_ENDINGS,
     MOST_MISTAKES,
     Mistake,
     ScenarioFileError,

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from harena.core.row_endings import LINE_ENDINGS
 from harena.core.rows import RowsFile
 from harena.scoring.contracts.contract import PythonContract, WeightedContract
 from harena.scoring.contracts.judge import JudgeContract
@@ -22,7 +23,7 @@ from harena.scoring.formats.asked_names import FIELDS, asked_names
 from harena.scoring.formats.rows import refusal
 from harena.scoring.formats.samples import ONE_ANSWER
 from harena.scoring.load import OTHER_NAMES, load_document
-from harena.scoring.reading import LINE_ENDINGS, Document, read_document
+from harena.scoring.reading import Document, read_document
 from harena.scoring.scenario import DEFAULT_ENTRY, Candidate, Expected, Scenario, ScenarioBatch
 
 Source = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | RowsFile

@@ -15,11 +15,11 @@ from typing import IO, Any
 
 from harena.core.models import MIB
 from harena.core.outside_json import MOST_BYTES, JsonSizeError, LineTooLongError, lines_in, read_outside
+from harena.core.row_endings import LINE_ENDINGS
 from harena.core.rows import RowsFile
 from harena.scoring.contracts.stored import ContractLookup
 from harena.scoring.formats.pickled_text import Unpacking
 from harena.scoring.reading import (
-    LINE_ENDINGS,
     MOST_MISTAKES,
     Document,
     Mistake,

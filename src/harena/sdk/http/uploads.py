@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from harena.core.checked import quote
 from harena.core.errors import ValidationError
+from harena.core.row_endings import LINE_ENDINGS
 from harena.core.rows import check_json, written_rows
 from harena.core.task_archives import ENDING, MOST_ARCHIVE_BYTES, archive_of
 from harena.sdk.http.given_files import parsed_grader, read_file
@@ -25,7 +26,6 @@ from harena.sdk.task_archives import packed_tasks
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
-LINE_ENDINGS = (".jsonl", ".ndjson")
 PIECE_BYTES = 1 << 18
 _WORDS = (("candidates", "oracle"), ("candidates", "nop"))
 """values of a request's fields that name no file"""

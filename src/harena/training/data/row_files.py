@@ -21,6 +21,7 @@ from harena.core.checked import quote
 from harena.core.csv_rows import csv_rows
 from harena.core.errors import ValidationError
 from harena.core.outside_json import JsonSizeError, LineTooLongError, lines_in, read_outside
+from harena.core.row_endings import CSV, LINE_ENDINGS, PARQUET
 from harena.core.task_archives import task_folders
 from harena.training.data.imported_rows import problems_in
 from harena.training.data.names_inside import is_name_inside
@@ -30,14 +31,12 @@ from harena.training.reading import apart
 MOST_TOLD = 20
 """mistakes that one error spells out"""
 DEFAULT_SPLIT = "train"
-_LINES = (".jsonl", ".ndjson")
 _SCENARIO_ENDINGS = (".yaml", ".yml")
 """name endings of scenario files; a directory of rows may hold such files for other purposes"""
-_CSV = ".csv"
-"""name ending of tables, which a directory of rows may hold for other purposes, too"""
 _MOST_VALUES = 20_000_000
 """values of one file of JSON, which is read in a process of its own, whose memory is bounded"""
-_ENDINGS = (".jsonl", ".ndjson", ".json", ".parquet")
+_ENDINGS = (*LINE_ENDINGS, ".json", PARQUET)
+"""name endings of rows in a directory; it may hold CSV for other purposes"""
 _ONE_DATASET, _MANY_DATASETS = "state.json", "dataset_dict.json"
 """what `save_to_disk` writes beside the rows of a data set, and of a dictionary of data sets"""
 
@@ -232,11 +231,11 @@ def _json_file(path: Path) -> Mapping[str, Any]:
 
 
 def _rows_of_file(path: Path, name: str, mistakes: Mistakes) -> Iterator[Row]:
-    readers = {".jsonl": _jsonl, ".ndjson": _jsonl, ".json": _json, ".parquet": _parquet, ".arrow": _arrow}
-    readers |= {**dict.fromkeys(_SCENARIO_ENDINGS, _yaml), _CSV: _table}
+    readers = {**dict.fromkeys(LINE_ENDINGS, _jsonl), ".json": _json, PARQUET: _parquet, ".arrow": _arrow}
+    readers |= {**dict.fromkeys(_SCENARIO_ENDINGS, _yaml), CSV: _table}
     ending = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
-    if (reader := readers.get(ending)) is None or (path.suffix == ".gz" and ending not in _LINES):
-        endings = ", ".join((*_ENDINGS, _CSV, *_SCENARIO_ENDINGS, ".jsonl.gz"))
+    if (reader := readers.get(ending)) is None or (path.suffix == ".gz" and ending not in LINE_ENDINGS):
+        endings = ", ".join((*_ENDINGS, CSV, *_SCENARIO_ENDINGS, ".jsonl.gz"))
         raise ValidationError(f"{path}: rows are read from files that end in {endings}")
     for origin, value in reader(path, name, mistakes):
         if isinstance(value, Mapping):
