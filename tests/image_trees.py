@@ -54,6 +54,17 @@ def put_programs(root: Path, names: Sequence[str] = PROGRAMS) -> None:
         put_libraries(root, Path(found))
 
 
+def put_dpkg_state(root: Path) -> None:
+    """Give a root with `put_programs` what dpkg looks for, of which nothing is installed."""
+    for folder in ("var/lib/dpkg/info", "var/lib/dpkg/updates", "var/lib/dpkg/alternatives", "etc/dpkg", "sbin"):
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    for name in ("status", "available"):
+        (root / "var/lib/dpkg" / name).touch()
+    for name in ("ldconfig", "start-stop-daemon"):
+        (root / "usr/bin" / name).write_text("#!/bin/sh\nexit 0\n")
+        (root / "usr/bin" / name).chmod(0o755)
+
+
 def put_packages(root: Path, names: Sequence[str]) -> None:
     """Give a root what these Debian packages of the host have installed, but for documentation. Files are links to the
     host's: nobody may change one in place."""

@@ -21,7 +21,7 @@ from harena.core.network_policy import read_policy
 from harena.egress.link import EgressLink
 from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.linux import LinuxRuntime
-from image_trees import FolderImages, image_root, put_libraries, put_programs
+from image_trees import FolderImages, image_root, put_dpkg_state, put_libraries, put_programs
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -71,16 +71,11 @@ async def runtime(port: int, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
         shutil.copy(METHODS / name, layer / "usr/lib/apt/methods")
         put_libraries(layer, METHODS / name)
     shutil.copytree("/usr/share/dpkg", layer / "usr/share/dpkg")
-    folders = ("info", "updates", "alternatives")
-    for folder in (*(f"var/lib/dpkg/{name}" for name in folders), "var/lib/apt/lists/partial", "var/log", "usr/sbin"):
+    put_dpkg_state(layer)
+    for folder in ("var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/log", "usr/sbin"):
         (layer / folder).mkdir(parents=True, exist_ok=True)
-    for folder in ("var/cache/apt/archives/partial", "etc/apt/apt.conf.d", "etc/apt/preferences.d", "etc/dpkg", "sbin"):
+    for folder in ("etc/apt/apt.conf.d", "etc/apt/preferences.d"):
         (layer / folder).mkdir(parents=True, exist_ok=True)
-    for name in ("status", "available"):
-        (layer / "var/lib/dpkg" / name).touch()
-    for name in ("ldconfig", "start-stop-daemon"):
-        (layer / "usr/bin" / name).write_text("#!/bin/sh\nexit 0\n")
-        (layer / "usr/bin" / name).chmod(0o755)
     (layer / "etc/apt/sources.list").write_text(SOURCES.format(port))
     users = {"root": 0, "_apt": 42, "app": 1000}
     (layer / "etc/passwd").write_text("".join(f"{name}:x:{one}:{one}::/:/bin/sh\n" for name, one in users.items()))

@@ -16,7 +16,7 @@ from harena.core.errors import SandboxValidationError
 from harena.core.models import ExecOutcome, ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.runtime.host.linux import LinuxRuntime
-from image_trees import FolderImages, image_root, put_programs, put_python
+from image_trees import FolderImages, image_root, put_dpkg_state, put_programs, put_python
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -52,13 +52,8 @@ def layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     put_programs(layer)
     put_programs(layer, DPKG)
     put_python(layer)
-    for folder in ("var/lib/dpkg/info", "var/lib/dpkg/updates", "var/lib/dpkg/alternatives", "sbin", "srv", "etc/dpkg"):
-        (layer / folder).mkdir(parents=True, exist_ok=True)
-    for name in ("status", "available"):
-        (layer / "var/lib/dpkg" / name).touch()
-    for name in ("ldconfig", "start-stop-daemon"):
-        (layer / "usr/bin" / name).write_text("#!/bin/sh\nexit 0\n")
-        (layer / "usr/bin" / name).chmod(0o755)
+    put_dpkg_state(layer)
+    (layer / "srv").mkdir()
     (layer / "etc/passwd").write_text(
         "root:x:0:0:root:/root:/bin/sh\napp:x:1000:1000::/home/app:/bin/sh\nweb:x:33:33::/srv:/bin/sh\n"
     )
