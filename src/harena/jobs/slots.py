@@ -1,4 +1,4 @@
-"""Which of several jobs on one node may start the next run: values and decisions, no I/O.
+"""Decides which of several jobs on one node may start the next run: only values and decisions, no I/O.
 
 A node executes so many runs at once, all jobs together. A free slot goes to the waiting workspace that has the fewest
 runs under way; among equals to the one whose last turn was longest ago. Within a workspace it goes to the job of the
