@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import base64
+import importlib.util
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from harena.scoring.guest import driver as guest_driver
+from harena.scoring.scorers.driver_boot import driver_code
 
-DRIVER = Path(guest_driver.__file__).read_text(encoding="utf-8")
+DRIVER = {
+    "magic": importlib.util.MAGIC_NUMBER.hex(),
+    "compiled": base64.b64encode(driver_code()).decode(),
+    "source": Path(guest_driver.__file__).read_text(encoding="utf-8"),
+}
 
 
-def proven(where: Path, source: str, candidate: str) -> bool:
+def proven(where: Path, source: str, candidate: str, driver: Mapping[str, str] = DRIVER) -> bool:
     """The tests reach their end; `f` is the candidate's."""
     (where / "solution.py").write_text(candidate)
-    request = {"source": source, "calls": {"f": "f"}, "path": "solution.py", "driver": DRIVER, "modules": []}
+    request = {"source": source, "calls": {"f": "f"}, "path": "solution.py", "driver": driver, "modules": []}
     said = subprocess.run(
         [sys.executable, "-c", "from harena.scoring.guest.calls import main; main()"],
         input="word\n" + json.dumps(request),
@@ -27,6 +35,16 @@ def proven(where: Path, source: str, candidate: str) -> bool:
         timeout=60,
     )
     return "harena-proof word" in said.stdout
+
+
+@pytest.mark.cheap
+@pytest.mark.parametrize("kept", ["compiled", "source"])
+def test_an_interpreter_takes_the_driver_in_the_form_that_it_can_load(tmp_path: Path, kept: str) -> None:
+    """Compiled, where its version has compiled it; from source where another one has."""
+    left_out = {"compiled": {"source": "1 +"}, "source": {"magic": "00000000", "compiled": ""}}[kept]
+    source = "for x in range(3): assert f(x) == x + 1"
+    assert proven(tmp_path, source, "def f(x): return x + 1", {**DRIVER, **left_out})
+    assert not proven(tmp_path, source, "def f(x): return x", {**DRIVER, **left_out})
 
 
 @pytest.mark.cheap

@@ -7,15 +7,17 @@ object that equals everything cannot come across, and neither the proof's word n
 candidate's frames. (This process is started so that no other one of the sandbox can open its memory.)
 
 Standard input: the proof's word on a line, then one JSON object: source, calls (name in the source -> the candidate's
-function), path (of the candidate's entry), driver (the text of `guest_driver`), modules (see
-`guest_executed_assertions`).
+function), path (of the candidate's entry), driver (`guest_driver` as its source and as compiled by the interpreter with
+a magic number), modules (see `guest_executed_assertions`).
 """
 
 from __future__ import annotations
 
 import ast
+import binascii
 import builtins
 import json
+import marshal
 import os
 import re
 import subprocess
@@ -31,6 +33,17 @@ if TYPE_CHECKING:
 
 STATEMENT = "_harena_statement"
 TOKEN = b"0" * 16  # one process asks, one answers, in turn: there is nothing to tell apart
+
+CANDIDATE = """\
+import marshal, os
+size, got = int(os.read(0, 8), 16), b""
+while len(got) < size:
+    got += os.read(0, size - len(got)) or os._exit(0)
+driver = {"__name__": "harena_guest_driver"}
+exec(marshal.loads(got), driver)
+driver["main"]()
+"""
+"""program of a candidate's process: it takes the driver in one frame, and serves"""
 
 ITERATING = ("next", "__next__", "Iterator")
 """words of tests that need an iterator as one"""
@@ -53,8 +66,9 @@ unanswered: list[UnansweredError] = []
 class Callee:
     """One function of the candidate, in a process of its own that starts with the first call."""
 
-    def __init__(self, request: dict[str, Any], codec: dict[str, Any], function: str) -> None:
-        self.request = request
+    def __init__(self, path: str, driver: bytes, codec: dict[str, Any], function: str) -> None:
+        self.path = path
+        self.driver = driver
         self.codec = codec
         self.function = function
         self.child: subprocess.Popen[bytes] | None = None
@@ -84,14 +98,14 @@ class Callee:
     def start(self, question: Any) -> None:
         """Load the candidate and ask the first question: the driver reads both before the candidate runs. Raises
         UnansweredError for whatever keeps it from loading."""
-        command = [sys.executable, "-c", self.request["driver"] + "\n\nmain()\n"]
+        command = [sys.executable, "-c", CANDIDATE]
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        path = self.request["path"]
-        with open(path, encoding="utf-8-sig") as file:
+        with open(self.path, encoding="utf-8-sig") as file:
             program = file.read()
-        stem = os.path.splitext(path)[0].replace("/", ".")
+        stem = os.path.splitext(self.path)[0].replace("/", ".")
+        self.write(self.driver)
         self.read()  # it runs
-        self.send(b"L", ("", program, os.path.abspath(path), stem, self.function))
+        self.send(b"L", ("", program, os.path.abspath(self.path), stem, self.function))
         self.send(b"C", question)
         kind, value = self.answer()
         if kind != b"o":
@@ -104,10 +118,13 @@ class Callee:
             self.child.wait()
 
     def send(self, kind: bytes, question: Any) -> None:
+        """One question to the candidate's process. Raises UnansweredError where it has ended."""
+        self.write(kind + TOKEN + self.codec["encode"](question, "exact"))
+
+    def write(self, body: bytes) -> None:
         """One frame to the candidate's process. Raises UnansweredError where it has ended."""
         assert self.child is not None
         assert self.child.stdin is not None
-        body = kind + TOKEN + self.codec["encode"](question, "exact")
         try:
             self.child.stdin.write(b"%08x" % len(body) + body)
             self.child.stdin.flush()
@@ -245,6 +262,15 @@ def is_candidates(path: str) -> bool:
     return any((real + "/").startswith(os.path.realpath(place).rstrip("/") + "/") for place in places)
 
 
+def compiled(magic: str, compiled: str, source: str) -> bytes:
+    """A module's code as `marshal` writes it: as it came, or the source's where an interpreter of another version has
+    compiled it."""
+    own = getattr(sys.modules.get("_frozen_importlib_external"), "MAGIC_NUMBER", b"")
+    if own and magic == own.hex():
+        return binascii.a2b_base64(compiled)
+    return marshal.dumps(compile(source, "<driver>", "exec", dont_inherit=True))
+
+
 def main() -> None:
     """Run the source to its end."""
     word, _, written = sys.stdin.buffer.read().decode().partition("\n")
@@ -252,10 +278,12 @@ def main() -> None:
     sys.path[:] = [path for path in sys.path if path and not is_candidates(path)]
     import_for(request["source"])
     codec: dict[str, Any] = {"__name__": "codec"}
-    exec(compile(request["driver"], "<driver>", "exec", dont_inherit=True), codec)  # noqa: S102 (a text of harena's own)
+    driver = compiled(**request["driver"])
+    exec(marshal.loads(driver), codec)  # noqa: S102, S302 (harena's own)
     codec["rebuilt"] = rebuilding(codec["rebuilt"], request["source"])
     namespace: dict[str, Any] = {"__name__": "tests"}
-    callees = {name: Callee(request, codec, function) for name, function in request["calls"].items()}
+    path = request["path"]
+    callees = {name: Callee(path, driver, codec, function) for name, function in request["calls"].items()}
     namespace.update(callees)
     namespace[STATEMENT] = statement
     failures = Failures()

@@ -17,11 +17,14 @@ then, too, the fault is the contract's, and there is no score.
 
 from __future__ import annotations
 
+import base64
+import importlib.util
 import json
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import PurePosixPath
 
 from harena.core.errors import SandboxFileError
@@ -37,6 +40,7 @@ from harena.scoring.name_patterns import NamePatterns
 from harena.scoring.scorers.asserts import asserts_judge, score_asserts, shared_names
 from harena.scoring.scorers.asserts_apart import modules_beside
 from harena.scoring.scorers.changed_expectations import REPEATS, HiddenRun, repeats_expectations
+from harena.scoring.scorers.driver_boot import driver_code
 from harena.scoring.scorers.entry_names import with_own_name
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.git_index import asks_git
@@ -654,15 +658,22 @@ def _is_apart(contract: CommandContract) -> bool:
     return bool(contract.calls) and contract.isolate is not False
 
 
+@cache
+def _driver_in_both_forms() -> Mapping[str, str]:
+    """The guest's half of the conversation, compiled for interpreters like this one and as source for all others."""
+    compiled = base64.b64encode(driver_code()).decode()
+    magic = importlib.util.MAGIC_NUMBER.hex()
+    return {"magic": magic, "compiled": compiled, "source": source_of(guest_driver)}
+
+
 async def _tests(bench: Bench, contract: CommandContract) -> str:
     """What the runner of `asserts` is given below the word."""
     if contract.asserts is None:
         return ""
     modules, entry = modules_beside(contract), bench.scenario.candidate.entry
     if _is_apart(contract):
-        driver = source_of(guest_driver)
-        request = {"source": contract.asserts, "calls": contract.calls, "path": entry, "driver": driver}
-        return json.dumps({**request, "modules": modules})
+        request = {"source": contract.asserts, "calls": contract.calls, "path": entry}
+        return json.dumps({**request, "modules": modules, "driver": _driver_in_both_forms()})
     names = await shared_names(contract, entry)
     fields = {**names.fields(), "aliases": contract.calls}
     theirs = sorted(bench.scenario.candidate.files.keys() - contract.files.keys() - bench.scenario.files.keys())

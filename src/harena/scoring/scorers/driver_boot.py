@@ -82,7 +82,7 @@ def frame(body: bytes) -> bytes:
 @cache
 def code_frame() -> bytes:
     """What `BOOT` takes first."""
-    return frame(importlib.util.MAGIC_NUMBER + _driver())
+    return frame(importlib.util.MAGIC_NUMBER + driver_code())
 
 
 @cache
@@ -100,13 +100,14 @@ def known_program() -> KnownProgram:
         text=BOOT,
         magic=importlib.util.MAGIC_NUMBER,
         namespace="harena_guest_driver",
-        preparation=(_driver(), rehearsal),
+        preparation=(driver_code(), rehearsal),
         program=marshal.dumps(compile(_READY, "<string>", "exec", dont_inherit=True)),
     )
 
 
 @cache
-def _driver() -> bytes:
+def driver_code() -> bytes:
+    """The driver compiled by this interpreter, as `marshal` writes it; others of this magic number can load it."""
     source = _source()
     return kept_code(__file__, source, lambda: marshal.dumps(compiled(source)))
 
