@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -88,16 +89,23 @@ def all_imports(tree: ast.AST, importer: str, for_types: bool = False) -> Iterat
             assert node.level == 0, f"{importer}:{node.lineno}: relative import"
             names = tuple(alias.name for alias in node.names)
             yield Import(importer, node.module or "", names, node.lineno, for_types)
-        else:
+        elif not isinstance(node, ast.expr):  # in which no statement is
             guarded = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
             yield from all_imports(node, importer, for_types or guarded)
 
 
-def source_imports() -> list[Import]:
-    found = []
+@cache
+def source_imports() -> Sequence[Import]:
+    """All imports of the package, read by the first test that asks and not by whoever collects tests."""
+    found: list[Import] = []
     for path in sorted((SOURCE / "harena").rglob("*.py")):
         found += all_imports(tree_of(path), module_name(path))
     return found
+
+
+def own_imports() -> list[Import]:
+    """The imports of harena's own modules."""
+    return [entry for entry in source_imports() if entry.target.split(".")[0] == "harena"]
 
 
 def targets(entry: Import, modules: set[str]) -> set[str]:
@@ -106,9 +114,7 @@ def targets(entry: Import, modules: set[str]) -> set[str]:
     return below or ({entry.target} & modules)
 
 
-IMPORTS = source_imports()
 MODULES = {module_name(path) for path in (SOURCE / "harena").rglob("*.py")}
-OURS = [entry for entry in IMPORTS if entry.target.split(".")[0] == "harena"]
 
 
 def test_every_room_is_in_the_table() -> None:
@@ -120,7 +126,7 @@ def test_rooms_import_only_what_they_may() -> None:
     """Types count too: a room that names another's types knows it."""
     wrong = [
         f"{entry} ({room_of(entry.importer)} may not import {room_of(target)})"
-        for entry in OURS
+        for entry in own_imports()
         for target in targets(entry, MODULES) or {entry.target}
         if room_of(target) != room_of(entry.importer) and room_of(target) not in MAY_IMPORT[room_of(entry.importer)]
     ]
@@ -146,7 +152,7 @@ def test_core_imports_only_the_standard_library() -> None:
     """Everything rests on it."""
     foreign = [
         str(entry)
-        for entry in IMPORTS
+        for entry in source_imports()
         if room_of(entry.importer) == "core"
         and entry.target.split(".")[0] != "harena"
         and entry.target.split(".")[0] not in sys.stdlib_module_names
@@ -158,7 +164,7 @@ def test_what_runs_in_the_spawner_and_in_sandboxes_needs_the_standard_library_on
     """It runs as `python -I -S`, in images that have nothing else."""
     foreign = [
         str(entry)
-        for entry in IMPORTS
+        for entry in source_imports()
         if entry.importer.startswith("harena.runtime.")
         and not entry.only_for_types
         and entry.target.split(".")[0] not in {"harena", *sys.stdlib_module_names}
@@ -170,7 +176,7 @@ def test_what_runs_in_sandboxes_never_imports_what_runs_on_the_host() -> None:
     """Inside `runtime`, who may import whom follows the wall: see SIDES_OF_THE_WALL."""
     crossing = [
         str(entry)
-        for entry in OURS
+        for entry in own_imports()
         for target in targets(entry, MODULES)
         if (side := side_of(entry.importer))
         and (other := side_of(target))
@@ -189,7 +195,7 @@ def test_no_module_imports_a_private_name_of_another() -> None:
     """A leading underscore means: this module only, or for a module's own name: this room only."""
     crossing = [
         f"{entry} ({', '.join(entry.names) or entry.target})"
-        for entry in OURS
+        for entry in own_imports()
         if is_private(entry)
         and (any(map(has_underscore, entry.names)) or room_of(entry.target) != room_of(entry.importer))
     ]
@@ -219,7 +225,7 @@ def test_nothing_beside_the_package_imports_its_private_names(folder: str) -> No
 def test_there_are_no_import_cycles() -> None:
     """Not even behind imports inside functions: every module can be read, and tested, alone."""
     graph: dict[str, set[str]] = {module: set() for module in MODULES}
-    for entry in OURS:
+    for entry in own_imports():
         if not entry.only_for_types:
             graph[entry.importer] |= targets(entry, MODULES) - {entry.importer}
     assert find_cycle(graph) is None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,6 @@ from harena.server.app import create_app
 from harena.server.identity import OpenAccess
 from harena.server.state import ServerState
 
-DOCUMENTED = document.openapi()["paths"]
 PORTS = tuple(
     kind
     for kind in ports.Operations.__mro__
@@ -30,9 +31,16 @@ HANDLES = {"create_sandbox", "get_sandbox", "list_sandboxes"}
 OF_A_CLASS = [name for port in PORTS for name in vars(port) if not name.startswith("_")]
 
 
+@cache
+def documented_paths() -> Mapping[str, Any]:
+    """The paths of the OpenAPI document: path -> method in small letters -> operation."""
+    paths: Mapping[str, Any] = document.openapi()["paths"]
+    return paths
+
+
 def test_the_document_has_the_operations_of_the_table() -> None:
     """One row each, none left out, no name twice."""
-    documented = {(path, method.upper()) for path, route in DOCUMENTED.items() for method in route}
+    documented = {(path, method.upper()) for path, route in documented_paths().items() for method in route}
     assert sorted((row.path, row.method) for row in OPERATIONS) == sorted(documented)
     assert len({row.id for row in OPERATIONS}) == len(OPERATIONS)
 
@@ -40,7 +48,7 @@ def test_the_document_has_the_operations_of_the_table() -> None:
 @pytest.mark.parametrize("row", OPERATIONS, ids=lambda row: row.id)
 def test_the_document_says_what_the_row_says(row: Operation[..., Any]) -> None:
     """Id, scope, body, and a schema or media type for the answer."""
-    told = DOCUMENTED[row.path][row.method.lower()]
+    told = documented_paths()[row.path][row.method.lower()]
     assert told["operationId"] == row.id
     assert told.get("security", []) == ([] if row.scope is None else [{"HTTPBearer": [row.scope]}])
     answer = told["responses"][str(row.status)].get("content", {})
