@@ -17,6 +17,7 @@ from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort
 from harena.core.records.blueprints import Blueprint
 from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.core.workspace import MIB, WorkspaceLimits, within
 from harena.scoring import load_scenarios, score_scenario
 from harena.scoring.battery.forgery import descriptors
 from harena.scoring.contracts.contract import TestsContract
@@ -811,6 +812,49 @@ async def test_memory_is_limited_and_named(source: Source) -> None:
     for scoring in (ADD, DOUBLE, {"type": "numeric", "target": 1}):
         result = await scored(source, hungry, scoring, limits={"memory_mb": 64})
         assert (result.score, result.reason, result.validity) == (0.0, Reason.MEMORY_LIMIT, Validity.VALID)
+
+
+USES_MEMORY = "block = bytearray(30_000_000)\nblock[::4096] = b'x' * len(block[::4096])\n"
+SUITE = (
+    "import unittest\nfrom solution import add\n"
+    "class T(unittest.TestCase):\n    def test_it(self): self.assertEqual(add(1, 2), 3)\n"
+)
+SHARING: dict[str, dict[str, Any]] = {
+    "asserts, called": {"asserts": "assert add(1, 2) == 3", "calls": {"add": "add"}},
+    "asserts, beside": {"asserts": "assert add(1, 2) == 3", "isolate": False},
+    "unittest, a process": {"unittest": ["test_it.py"], "files": {"test_it.py": SUITE}, "isolate": True},
+    "unittest, beside": {"unittest": ["test_it.py"], "files": {"test_it.py": SUITE}, "isolate": False},
+}
+
+
+@pytest.mark.parametrize("name", SHARING)
+async def test_what_runs_tests_takes_nothing_of_a_candidates_memory(source: Source, name: str) -> None:
+    """A right program within its own limit is paid where it shares a sandbox with the tests, and a hog is not."""
+    if source.is_fake:
+        pytest.skip("the fake runtime does not limit memory")
+    scoring = {"type": "command", **SHARING[name]}
+    right = await scored(source, RIGHT + USES_MEMORY, scoring, limits={"memory_mb": 64})
+    assert (right.score, right.reason) == (1.0, Reason.PASSED), right.detail
+    hungry = RIGHT + "block = []\nwhile True: block.append(bytearray(10_000_000))\n"
+    result = await scored(source, hungry, scoring, limits={"memory_mb": 64})
+    assert (result.score, result.validity) == (0.0, Validity.VALID), result.detail
+
+
+class WithCeiling(Source):
+    """Sandboxes of a workspace in which none may have more than 64 MiB."""
+
+    @asynccontextmanager
+    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
+        limits = within(WorkspaceLimits(sandbox_memory_bytes=64 * MIB), spec.limits)
+        async with super().sandbox(replace(spec, limits=limits)) as sandbox:
+            yield sandbox
+
+
+async def test_a_ceiling_of_the_workspace_leaves_the_tests_no_memory_of_their_own(source: Source) -> None:
+    """They share what a sandbox may have there: the run has its score, and no error of the platform."""
+    scoring = {"type": "command", **SHARING["asserts, beside"]}
+    result = await scored(WithCeiling(source.runtime), RIGHT, scoring, limits={"memory_mb": 64})
+    assert (result.score, result.reason) == (1.0, Reason.PASSED), result.detail
 
 
 class WithoutMemory(Source):

@@ -63,7 +63,7 @@ from harena.scoring.scorers.start_up_files import (
     without_compiled_files,
 )
 from harena.scoring.scorers.suite import score_suite, suite_judge
-from harena.scoring.scorers.suite_shared import run_beside, with_room_for_suite
+from harena.scoring.scorers.suite_shared import RUNNER_BYTES, run_beside, with_room_for_suite
 from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.trusted_names import optional_names, told
 from harena.scoring.scorers.trusted_suite import (
@@ -357,7 +357,11 @@ async def _run(
     async with AsyncExitStack() as stack:
         guarded = await aside(_looked_at(contract), _guarded, contract, files)
         sandbox = await stack.enter_async_context(
-            bench.sandbox(hides_processes=guarded.hides_processes, own_domains=guarded.own_domains)
+            bench.sandbox(
+                hides_processes=guarded.hides_processes,
+                own_domains=guarded.own_domains,
+                runner_bytes=RUNNER_BYTES if contract.asserts is not None else 0,
+            )
         )
         await put_files(sandbox, files)
         await put_files(sandbox, guarded.files)

@@ -7,10 +7,18 @@ import errno
 import os
 import weakref
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 
-from harena.core.errors import HarenaError, PlatformError, SandboxError, SandboxFileError, SandboxTerminatedError
+from harena.core.checked import MOST_BYTES
+from harena.core.errors import (
+    HarenaError,
+    PlatformError,
+    SandboxError,
+    SandboxFileError,
+    SandboxTerminatedError,
+    SandboxValidationError,
+)
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
@@ -161,13 +169,20 @@ class Bench:
 
     @asynccontextmanager
     async def sandbox(
-        self, *, hides_processes: bool = False, own_domains: bool = False, spec: SandboxSpec | None = None
+        self,
+        *,
+        hides_processes: bool = False,
+        own_domains: bool = False,
+        spec: SandboxSpec | None = None,
+        runner_bytes: int = 0,
     ) -> AsyncIterator[SandboxPort]:
-        """A fresh one for the candidate; `spec`: another one than its own. Raises MemoryFilledError where it dies at
+        """A fresh one for the candidate; `spec`: another one than its own; `runner_bytes`: memory of a trusted program
+        that shares it, beside the candidate's limit. Raises MemoryFilledError where it dies at
         its memory limit, or a file is more than is left of it, whatever it was asked to do then: pages of files and of
         shared memory stay when the program that wrote them has ended."""
         spec = spec or replace(self.spec, hides_processes=hides_processes, own_domains=own_domains)
-        async with self.sandboxes.sandbox(spec) as made:
+        async with AsyncExitStack() as stack:
+            made = await self._opened(stack, spec, runner_bytes)
             self.meter.origin = made.origin
             try:
                 yield made
@@ -180,6 +195,14 @@ class Bench:
                 if is_answer or not await died_of_memory(made):
                     raise
                 raise MemoryFilledError("what the candidate left fills the memory limit") from error
+
+    async def _opened(self, stack: AsyncExitStack, spec: SandboxSpec, runner_bytes: int) -> SandboxPort:
+        own = spec.limits.memory_bytes
+        if runner_bytes and own is not None:
+            larger = replace(spec.limits, memory_bytes=min(own + runner_bytes, MOST_BYTES))
+            with suppress(SandboxValidationError):  # more than a sandbox may have in this workspace: they share it then
+                return await stack.enter_async_context(self.sandboxes.sandbox(replace(spec, limits=larger)))
+        return await stack.enter_async_context(self.sandboxes.sandbox(spec))
 
     async def run_trusted(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
         """A program that is not the candidate's, within its own limit and not metered."""
