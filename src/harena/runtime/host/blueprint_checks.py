@@ -15,7 +15,8 @@ from harena.core.errors import ValidationError
 from harena.core.images import parse_reference
 from harena.core.profiles import Profile
 from harena.core.snapshots import checked_snapshot, snapshot_in
-from harena.runtime.host.blueprint_records import ID_PREFIX, NAME
+from harena.runtime.host.blueprint_listings import NAME
+from harena.runtime.host.blueprint_records import ID_PREFIX
 
 
 def check_blueprint(

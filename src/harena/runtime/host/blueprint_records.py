@@ -7,8 +7,6 @@ records themselves so many bytes as there may be.
 from __future__ import annotations
 
 import json
-import os
-import re
 import secrets
 import threading
 from collections import OrderedDict
@@ -19,13 +17,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from harena.core.blueprint_digests import blueprint_digest
+from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, PlatformError
 from harena.core.home import private_opener
 from harena.core.records.blueprints import Blueprint
 from harena.runtime.host.blueprint_files import ContentCache, StoredFiles
+from harena.runtime.host.blueprint_listings import FolderListings, Listing
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_FILE = re.compile(rf"({NAME.pattern})@(\d+)\.json")
 ID_PREFIX = "bp_"
 CONTENTS = ".{}.files"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -59,9 +57,12 @@ class Mark:
 class BlueprintRecords:
     """The records of all folders. Used from the threads of workspaces, each of which has a folder of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
         """No record has been read yet."""
         self.contents = ContentCache()
+        self._listings = FolderListings(clock)
+        self._ids: dict[Path, tuple[Listing, dict[str, Path]]] = {}
+        """folder of a workspace -> a listing of it, and its records by their ids"""
         self._loaded: OrderedDict[Path, tuple[tuple[int, int], int, Blueprint]] = OrderedDict()
         """what was read last, of which file and how long that was: a name that was removed and made anew begins with
         version 1 again"""
@@ -137,11 +138,19 @@ class BlueprintRecords:
 
     def found(self, root: Path, name: str | None = None) -> Iterator[tuple[Path, str]]:
         """(record, its id) of each version, of one name or of all; without what somebody else removes meanwhile."""
-        for known, version in [*versions_in(root)]:
-            if name in (None, known):
-                path = record_path(root, known, version)
-                with suppress(NotFoundError):
-                    yield path, self.mark(path).id
+        listing = self.listing(root)
+        for known, version in listing if name is None else [(name, one) for one in listing.versions.get(name, ())]:
+            path = record_path(root, known, version)
+            with suppress(NotFoundError):
+                yield path, self.mark(path).id
+
+    def listing(self, root: Path) -> Listing:
+        """The names and versions that a folder has now. Raises PlatformError."""
+        try:
+            return self._listings.of(root)
+        except OSError as error:
+            message = f"the blueprints in {root} cannot be listed: {error}"
+            raise PlatformError(message, step="read blueprint") from error
 
     def found_in(self, root: Path, name_or_id: str) -> Blueprint | None:
         """The newest version of a name in a folder, or the one with this id; None = there is none. Raises
@@ -151,16 +160,25 @@ class BlueprintRecords:
             with suppress(NotFoundError):  # removed since
                 if (blueprint := self.load(place)).id == name_or_id:
                     return blueprint
-        if name_or_id.startswith(ID_PREFIX):
-            for path, found in self.found(root):
-                if found == name_or_id:
-                    with suppress(NotFoundError):
-                        self._places[root, found] = path
-                        return self.load(path)
+        listing = self.listing(root)
+        if not name_or_id.startswith(ID_PREFIX):
+            for version in reversed(listing.versions.get(name_or_id, ())):
+                with suppress(NotFoundError):
+                    return self.load(record_path(root, name_or_id, version))
             return None
-        for version in sorted((version for name, version in versions_in(root) if name == name_or_id), reverse=True):
+        known, ids = self._ids.get(root, (None, {}))
+        if known is not listing:
+            ids = {}
+            for path, found in self.found(root):
+                ids[found] = path
+                if found == name_or_id:
+                    break
+            else:
+                self._ids[root] = listing, ids
+        if (place := ids.get(name_or_id)) is not None:
             with suppress(NotFoundError):
-                return self.load(record_path(root, name_or_id, version))
+                self._places[root, name_or_id] = place
+                return self.load(place)
         return None
 
     def ids_of(self, root: Path, name: str) -> set[str]:
@@ -205,17 +223,6 @@ class BlueprintRecords:
         if blueprint.files:
             with open(contents_of(root, blueprint.id), "wb", opener=private_opener) as file:
                 file.writelines(blueprint.files.values())
-
-
-def versions_in(root: Path) -> Iterator[tuple[str, int]]:
-    """(name, version) of each record in a folder."""
-    try:
-        names = os.listdir(root)
-    except FileNotFoundError:
-        return
-    for name in names:
-        if match := _FILE.fullmatch(name):
-            yield match[1], int(match[2])
 
 
 def record_path(root: Path, name: str, version: int) -> Path:

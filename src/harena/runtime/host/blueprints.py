@@ -27,6 +27,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
@@ -53,11 +54,11 @@ from harena.core.records.sandboxes import NO_LIMITS_SAID, Limits
 from harena.core.threads import BLUEPRINTS, PACKAGES
 from harena.core.workspace import DEFAULT_WORKSPACE, OrganizationOf, WorkspaceLimits, checked_workspace
 from harena.runtime.host.blueprint_checks import check_blueprint, check_image, check_modules_exist, kept_text
+from harena.runtime.host.blueprint_listings import NAME, listed
 from harena.runtime.host.blueprint_records import (
     CONTENTS,
     EPOCH,
     ID_PREFIX,
-    NAME,
     BlueprintRecords,
     Mark,
     contents_of,
@@ -65,7 +66,6 @@ from harena.runtime.host.blueprint_records import (
     replace_file,
     stamp_of,
     to_json,
-    versions_in,
     with_digest,
 )
 from harena.runtime.host.published_blueprints import PublishedBlueprints
@@ -115,7 +115,7 @@ class Blueprints(BlueprintSource):
         self._held = held
         self._python = python
         self._installing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by workspace
-        self.records = BlueprintRecords()
+        self.records = BlueprintRecords(clock)
         """what is in the folders of all workspaces"""
         self._shown = PublishedBlueprints(self._root, self.records, self._root_of)
 
@@ -309,10 +309,10 @@ class Blueprints(BlueprintSource):
         before: tuple[datetime, str] | None,
         limit: int,
     ) -> BlueprintsPage:
-        versions = sorted(versions_in(root))
-        listed = [*dict(versions).items()] if asked is None else [one for one in versions if one[0] == asked]
+        versions = self.records.listing(root)
+        chosen = [*dict(versions).items()] if asked is None else [one for one in versions if one[0] == asked]
         found: list[tuple[Mark, Path | Blueprint]] = []
-        for place in (record_path(root, name, version) for name, version in listed):
+        for place in (record_path(root, name, version) for name, version in chosen):
             with suppress(NotFoundError):  # somebody else has removed it just now
                 found.append((self.records.mark(place), place))
         found += [(Mark((0, 0), built_in.id, EPOCH), built_in) for built_in in always if asked in (None, built_in.name)]
@@ -339,7 +339,8 @@ class Blueprints(BlueprintSource):
         return found if found is not None and name_or_id in (found.name, found.id) else None
 
     def find(self, workspace: str, name_or_id: str) -> Blueprint:
-        """Find a blueprint, in the present thread: a file is read once, later calls look at the directory's names."""
+        """Find a blueprint, in the present thread: a file is read once, and a folder after each change; other calls
+        look whether these are what they were."""
         if (built_in := self.built_in(name_or_id)) is not None:
             return built_in
         if self._held is not None:
@@ -349,8 +350,9 @@ class Blueprints(BlueprintSource):
         root = self._root_of(workspace)
         if (found := self.records.found_in(root, name_or_id)) is not None:
             return found
-        names = sorted({name for name, _ in versions_in(root)} | set(BUILT_IN))
-        there_are = ", ".join(names[:MOST_TOLD]) + (", ..." if len(names) > MOST_TOLD else "")
+        known = self.records.listing(root).versions
+        names = sorted({*islice(known, MOST_TOLD), *BUILT_IN})[:MOST_TOLD]
+        there_are = ", ".join(names) + (", ..." if len(known) + len(BUILT_IN) > MOST_TOLD else "")
         example = name_or_id if NAME.fullmatch(name_or_id) and not name_or_id.startswith(ID_PREFIX) else "NAME"
         raise NotFoundError(
             f"no blueprint {name_or_id!r}; there are: {there_are}. Create one with "
@@ -369,7 +371,7 @@ class Blueprints(BlueprintSource):
         root = self._root_of(workspace)
         known = self.records.sizes.get(root, {})
         self.records.sizes[root] = sizes = {}
-        versions = [record_path(root, name, version) for name, version in versions_in(root)]
+        versions = [record_path(root, name, version) for name, version in self.records.listing(root)]
         for path in (*versions, *root.glob(CONTENTS.format("*"))):
             with suppress(OSError):  # removed just now
                 sizes[path] = known.get(path) or path.stat().st_size
@@ -401,7 +403,7 @@ class Blueprints(BlueprintSource):
             with open(draft, "w", opener=private_opener) as file:
                 file.write(written)
             stamp = stamp_of(draft)
-            version = max((number for name, number in versions_in(root) if name == blueprint.name), default=0) + 1
+            version = max(self.records.listing(root).versions.get(blueprint.name, ()), default=0) + 1
             while True:
                 try:
                     os.link(draft, record_path(root, blueprint.name, version))
@@ -439,7 +441,8 @@ def hand_out(root: Path, workspaces: Iterable[str]) -> None:
     try:
         for workspace in set(workspaces) - {DEFAULT_WORKSPACE}:
             theirs = root / checked_workspace(workspace)
-            records = [record_path(root, name, version) for name, version in versions_in(root)]
+            there = listed(root) if root.exists() else ()
+            records = [record_path(root, name, version) for name, version in there]
             if records:
                 private_folder(theirs)
             for path in (*root.glob(CONTENTS.format("*")), *records):  # a record is there when its contents are

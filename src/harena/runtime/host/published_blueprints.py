@@ -22,7 +22,6 @@ from harena.runtime.host.blueprint_records import (
     contents_of,
     removed_just_now,
     replace_file,
-    versions_in,
 )
 
 _ORGANIZATIONS = ".organizations"
@@ -86,7 +85,7 @@ class PublishedBlueprints:
         """Unlink what organisations, `but` this one, have been shown of the workspace's blueprints of a name; `ids`:
         only these."""
         for root in (self.root / _ORGANIZATIONS).glob("*"):
-            if root.name == but or all(known != name for known, _ in versions_in(root)):
+            if root.name == but or name not in self.records.listing(root).versions:
                 continue
             with _alone_in(root):
                 owner = _owner_of(root, name)
