@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -231,9 +230,9 @@ class TrainingJobs:
     async def delete(self, workspace: str, job: str) -> None:
         """Delete a job that has ended, with its events and its folder. Raises NotFoundError, ValidationError."""
         found = await self._find(workspace, job)
-        if not await (await self._queue.store()).delete_job(found.id, while_in=ENDED_STATES):
-            raise ValidationError(f"training job {found.id} has not ended: cancel it first")
-        await TRAINING.run(shutil.rmtree, self._queue.folders / found.id, ignore_errors=True)
+        async with self._queue.unsettled.removing(found.id):
+            if not await (await self._queue.store()).delete_job(found.id, while_in=ENDED_STATES):
+                raise ValidationError(f"training job {found.id} has not ended: cancel it first")
 
     async def logs(self, workspace: str, job: str, *, after: int = 0, limit: int = 1000) -> TrainingLogsPage:
         """Up to `limit` (1 to 5000) messages that follow cursor `after`. Raises NotFoundError, ValidationError."""
@@ -349,18 +348,19 @@ class TrainingJobs:
         )
         events = [self._event(TrainingEventKind.JOB_QUEUED, "the job was accepted")]
         events += [self._event(TrainingEventKind.LOG, warning, level="warning") for warning in warnings]
-        folder = self._queue.folders / new.id
-        standing = ""
         async with self._inserting.setdefault(workspace, asyncio.Lock()):
             # others were accepted meanwhile, with what is kept for them
             await self._check_room(workspace, store, files=bool(blueprints))
-            try:
-                if self._hold is not None and blueprints:
+            if self._hold is None or not blueprints:
+                return await store.insert_job(new, events, key=key)
+            standing = ""
+            async with self._queue.unsettled.making(new.id) as folder:
+                try:
                     await self._hold(workspace, blueprints, folder / BLUEPRINTS_FOLDER)
-                standing = await store.insert_job(new, events, key=key)
-            finally:
-                if standing != new.id:
-                    await TRAINING.run(shutil.rmtree, folder, ignore_errors=True)
+                    standing = await store.insert_job(new, events, key=key)
+                finally:
+                    if standing != new.id:
+                        await self._queue.unsettled.remove(new.id)
         return standing
 
     async def _check_room(self, workspace: str, store: TrainingStorePort, *, files: bool = True) -> None:

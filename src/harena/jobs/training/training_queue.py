@@ -26,6 +26,7 @@ from harena.jobs.owner import OwnerStatus, owner_status, this_process
 from harena.jobs.training.owned_training import EndCause, OwnedTraining, Workers
 from harena.jobs.training.training_answers import ended_event
 from harena.jobs.training.training_turns import TrainingTurns
+from harena.jobs.training.unsettled_folders import UnsettledFolders
 
 if TYPE_CHECKING:
     from harena.core.node_stores import TrainingStores
@@ -46,6 +47,7 @@ class TrainingQueue:
         self.owner = this_process()
         """owner of the jobs that are accepted, and run, here"""
         self.folders = config.home / "training"
+        self.unsettled = UnsettledFolders(self.folders, config.store_place, clock)
         self._stores = stores
         self._clock = clock
         self._workers = workers
@@ -88,6 +90,7 @@ class TrainingQueue:
         node while it has jobs that have not ended."""
         with suppress(PlatformError):  # the store is away: who begins to tend next finds what is left
             await (await self.store()).clear_deleted()
+            await self.unsettled.remove_left(self._is_there)
         while True:
             self._wanted = False
             try:
@@ -99,6 +102,9 @@ class TrainingQueue:
                 return
             if not await self._pacer.pause(POLL_SECONDS if waiting or self._owned else IDLE_SECONDS):
                 return
+
+    async def _is_there(self, job_id: str) -> bool:
+        return await (await self.store()).read_job(job_id) is not None
 
     async def _begin_some(self) -> bool:
         """Whether there are jobs that wait for this node."""
