@@ -12,7 +12,6 @@ from test_training_store import job as training_job
 
 from harena.core.catalog import CatalogKind
 from harena.core.errors import NotFoundError
-from harena.core.registry import ObjectUsers
 from harena.core.training_store import TrainingChanges, TrainingRetry
 from harena.store import registry as registry_queries
 from harena.store.benchmark_jobs import JobStore
@@ -40,8 +39,8 @@ def lineage(kind: str, name: str) -> dict[str, Any]:
 async def at_once(accept: Callable[[], Awaitable[object]], remove: Callable[[], Awaitable[object]]) -> bool:
     """Whether the job was accepted; who deletes must have been told the opposite."""
     accepted, users = await asyncio.gather(accept(), remove(), return_exceptions=True)
-    if isinstance(users, ObjectUsers):
-        users = [*users.own]
+    if isinstance(users, tuple):
+        users = [*users]
     assert isinstance(users, list), users
     if isinstance(accepted, BaseException):
         assert isinstance(accepted, NotFoundError), accepted
@@ -151,12 +150,11 @@ async def test_jobs_that_cannot_use_an_object_are_not_read(database: Database, m
         return is_it(ref, *this)
 
     monkeypatch.setattr(registry_queries, "_is", seen)
-    assert (await registry.remove("a", "dataset", "my_rows", "1")).others == 1
-    assert looked_at == ["my_rows"]
     await registry.withdraw("a", "dataset", "my_rows", "1")
-    assert (await registry.remove("a", "dataset", "my_rows", "1")).others == 1
-    assert await registry.find("a", "dataset", "my_rows", "1") is not None
-    assert (await registry.remove("default", "dataset", "myxrows", "1")).own == ("id_does_not", "id_nor_this")
+    assert await registry.remove("a", "dataset", "my_rows", "1") == ()
+    assert looked_at == ["my_rows"]
+    assert await registry.find("a", "dataset", "my_rows", "1") is None
+    assert await registry.remove("default", "dataset", "myxrows", "1") == ("id_does_not", "id_nor_this")
 
 
 async def test_jobs_are_searched_before_others_have_to_wait(
@@ -191,9 +189,40 @@ async def test_jobs_are_searched_before_others_have_to_wait(
         lambda: store.reopen("id_again", RETRY, [], while_in=("failed",)),
         lambda: store.insert_job(training_job("late", resolved=resolved), []),
     ]
-    assert (await registry.remove("default", "dataset", "rows", "1")).own == ("id_late",)
-    assert set((await registry.remove("default", "dataset", "rows", "1")).own) == {"id_late", "id_again"}
+    assert await registry.remove("default", "dataset", "rows", "1") == ("id_late",)
+    assert set(await registry.remove("default", "dataset", "rows", "1")) == {"id_late", "id_again"}
     assert searched == [1, 2]
     meanwhile.append(lambda: registry.publish("default", "dataset", "rows", "1"))
-    assert set((await registry.remove("default", "dataset", "rows", "1")).own) == {"id_late", "id_again"}
+    assert set(await registry.remove("default", "dataset", "rows", "1")) == {"id_late", "id_again"}
     assert searched[-1] == 5
+
+
+async def test_what_is_kept_for_jobs_and_what_is_forgotten_at_one_time(
+    database: Database, other_database: Database
+) -> None:
+    """Whoever deletes a version under a job of another workspace, and whoever forgets what was kept for jobs that have
+    ended, leave the files to the job that has not."""
+    registry, other, store = RegistryStore(database), RegistryStore(other_database), TrainingStore(database)
+    await registry.add(row("rows", "0", workspace="a"))
+    await registry.publish("a", "dataset", "rows", "0")
+    assert await registry.release() == ()
+    for number in range(TRIES):
+        version, after = str(number), str(number + 1)
+        shown = {"kind": "dataset", "name": "rows", "version": version, "digest": "d", "organization": "default"}
+        await store.insert_job(training_job(version, resolved=[shown]), [])
+        await registry.add(row("rows", after, workspace="a"))
+        await registry.publish("a", "dataset", "rows", after)
+        if number:
+            await store.write(f"id_{number - 1}", TrainingChanges(state="completed"))
+        forgotten, own = await asyncio.gather(other.release(), registry.remove("a", "dataset", "rows", version))
+        assert (forgotten in ((), [], ["d"]), own) == (True, ())
+        assert await registry.release("a") == ()
+        assert await registry.release("default") == []
+        assert await registry.find("a", "dataset", "rows", version) is None
+        assert (await registry.usage("default"))[0] == 1
+    await registry.remove("a", "dataset", "rows", str(TRIES))
+    assert await registry.has_tree("d")
+    await store.write(f"id_{TRIES - 1}", TrainingChanges(state="completed"))
+    assert await registry.release() == ["d"]
+    assert not await registry.has_tree("d")
+    assert await registry.usage("default") == (0, 0)

@@ -8,16 +8,20 @@
     checkpoint  the same, or an adapter, that training made                       any word
 
 A version never changes: pushing the same again changes nothing, pushing something else under its name is an
-error. It can be deleted, while no training job that has not ended refers to it. What is kept is a tree of files, known
-by its digest (`harena.core.file_trees`). Its own workspace sees it alone, until it is published to the organisation
-that this belongs to: then all workspaces of the organisation do. A name means a workspace's own object where it has
-one, and else its organisation's.
+error. It can be deleted, while no training job of its workspace that has not ended refers to it. What is kept is a tree
+of files, known by its digest (`harena.core.file_trees`). Its own workspace sees it alone, until it is published to the
+organisation that this belongs to: then all workspaces of the organisation do. A name means a workspace's own object
+where it has one, and else its organisation's.
+
+What other workspaces do with a published version binds its owner to nothing: it is withdrawn, published elsewhere and
+deleted at any time, and counts for its owner until then. Jobs of others that were accepted before go on with its files,
+which from its deletion to their end count for their own workspaces.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -123,19 +127,6 @@ class ObjectVersion(NewObject):
         return f"{self.name}@{self.version}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectUsers:
-    """Training jobs that have not ended and refer to an object."""
-
-    own: tuple[str, ...] = ()
-    """ids of those of its own workspace"""
-    others: int = 0
-    """number of those of other workspaces, to which its organisation has shown it"""
-
-    def __bool__(self) -> bool:
-        return bool(self.own or self.others)
-
-
 class RegistryStorePort(Protocol):
     """The objects' rows in one store. Every method is one transaction; all raise PlatformError. With `published`, what
     is meant is what was published to the organisation of the workspace, by whichever workspace of it."""
@@ -152,21 +143,23 @@ class RegistryStorePort(Protocol):
         """All of a name, newest first; what is said of them can be large, and is not read."""
 
     async def usage(self, workspace: str) -> tuple[int, int]:
-        """How many versions of objects it has, and their bytes, each file with a block more."""
+        """How many versions of objects it has, and their bytes, each file with a block more; with what is kept for its
+        jobs of others that were deleted."""
 
-    async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectUsers:
-        """The training jobs that have not ended and refer to it; it is removed where there are none."""
+    async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> tuple[str, ...]:
+        """The workspace's training jobs that have not ended and refer to it; it is removed where there are none. Then
+        its files are kept for the jobs of others that have not ended and refer to it, each by the workspace whose job
+        it is."""
 
-    async def publish(
-        self, workspace: str, kind: ObjectKind, name: str, version: str
-    ) -> ObjectVersion | ObjectUsers | None:
-        """The workspace's version, which its organisation sees from now on, and no other one; or the training jobs of
-        others that have not ended and refer to it in the organisation that has seen it until now. None = the workspace
-        has no such version, or another workspace has published some version of this name to the organisation."""
+    async def release(self, workspace: str | None = None) -> Sequence[str]:
+        """Forget what is kept for jobs that have ended by now, of one workspace or of all, and give the digests."""
+
+    async def publish(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
+        """The workspace's version, which its organisation sees from now on, and no other one. None = the workspace has
+        no such version, or another workspace has published some version of this name to the organisation."""
 
     async def withdraw(self, workspace: str, kind: ObjectKind, name: str, version: str) -> None:
-        """From now on its own workspace alone sees it. Training jobs of others that refer to it and have not ended
-        count for `remove` as before."""
+        """From now on its own workspace alone sees it."""
 
     async def organization(self, workspace: str) -> str:
         """The organisation that the workspace belongs to."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from harena.cluster.address import cluster_address, missing_ray
-from harena.core.errors import SandboxUnavailableError
+from harena.core.errors import PlatformError, SandboxUnavailableError
 from harena.core.garbage import collection_paused
 from harena.core.ports import LimitsMemoryOfAll
 from harena.core.threads import NODE, node_task
@@ -287,6 +287,10 @@ class NodeParts:
 
     async def _remove_left(self) -> None:
         await self._images.remove_left()
+        try:
+            await self.registry().release()
+        except PlatformError as error:  # the next push, or deletion, tries again
+            _log.warning("files that were kept for jobs cannot be removed: %s", error)
         try:
             await NODE.run(self.blueprints.layers.remove_left)
         except OSError as error:  # the next installation tries again

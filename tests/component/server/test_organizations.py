@@ -126,8 +126,7 @@ def _sft(**config: Any) -> Any:
 
 
 async def test_jobs_use_what_was_published(clients: dict[str, HttpOperations]) -> None:
-    """The record of a job says whose it was; it stays while a job needs it, and the owner is told of no job of
-    others."""
+    """The record of a job says whose it was; a job keeps it until its end, and its owner from nothing."""
     a, b, c = (clients[name] for name in "abc")
     await push(a, "dataset", "sums@1", rows_jsonl=b'{"prompt": "1+1=", "answer": "2"}\n' * 3)
     await a.publish_object("dataset", "sums@1")
@@ -143,19 +142,88 @@ async def test_jobs_use_what_was_published(clients: dict[str, HttpOperations]) -
     # a key that may write and not publish takes nothing from others
     with pytest.raises(ValidationError, match="published to the organisation acme: withdraw it first"):
         await a.delete_object("dataset", "sums@1")
-    # no job of others keeps it from being hidden at once, and each that was there keeps its files
+    # no job of others keeps it from being hidden and deleted at once, and each that was there keeps its files
     await a.withdraw_object("dataset", "sums@1")
     with pytest.raises(NotFoundError):
         await b.plan_training_job(_sft(dataset_ref={"name": "sums", "version": "1"}))
-    with pytest.raises(ValidationError, match="1 training jobs of other workspaces") as used:
-        await a.delete_object("dataset", "sums@1")
-    assert used.value.reason == IN_USE
-    assert waiting.id not in str(used.value)
+    await a.delete_object("dataset", "sums@1")
+    assert (await b.get_training_job(waiting.id)).state in ("queued", "running")
     await b.cancel_training_job(waiting.id)
     await b.wait_training_job(waiting.id)
-    await a.delete_object("dataset", "sums@1")
     with pytest.raises(NotFoundError, match="deleted since"):
         await b.retry_training_job(waiting.id)
+
+
+def _trees(home: Path) -> list[str]:
+    """The digests of the trees that lie on the disk."""
+    return sorted(place.name for place in (home / "objects" / "trees").glob("*/*"))
+
+
+async def test_jobs_of_others_bind_nobody(here: World, clients: dict[str, HttpOperations], tmp_path: Path) -> None:
+    """What is deleted under jobs of other workspaces counts for these, once for each content, until they have ended;
+    then its files are gone with the next push or deletion. Jobs of its own workspace keep a version."""
+    a, b, c = (clients[name] for name in "abc")
+    rows = b'{"prompt": "1+1=", "answer": "2"}\n' * 3
+    node = here.state.operations
+    assert isinstance(node, Node)
+    store = await node._parts.registry()._store()
+    sft = _sft(dataset_ref={"name": "sums", "version": "1"}) | {"tags": ["held"]}
+
+    async def end(client: HttpOperations, job: str) -> None:
+        await client.cancel_training_job(job)
+        await client.wait_training_job(job)
+
+    await push(a, "dataset", "sums@1", rows_jsonl=rows)
+    (tree,) = _trees(tmp_path)
+    size = await store.usage("a")
+    await a.publish_object("dataset", "sums@1")
+    jobs = [(await b.create_training_job(sft)).id for _ in range(2)]
+    own = (await a.create_training_job(sft)).id
+    await a.withdraw_object("dataset", "sums@1")
+    with pytest.raises(ValidationError, match=f"used by 1 training jobs that have not ended .{own}.: cancel") as used:
+        await a.delete_object("dataset", "sums@1")
+    assert used.value.reason == IN_USE
+    await end(a, own)
+    await a.delete_object("dataset", "sums@1")
+    assert [await store.usage(name) for name in "abc"] == [(0, 0), size, (0, 0)]
+    assert (await b.list_objects()).objects == (await b.list_objects(organization=True)).objects == []
+    with pytest.raises(NotFoundError):
+        await rows_of(b, "sums@1")
+    # the version is free for another content, and the same content again is kept once
+    await push(a, "dataset", "sums@1", rows_jsonl=rows + rows)
+    await a.delete_object("dataset", "sums@1")
+    assert _trees(tmp_path) == [tree]
+    await push(a, "dataset", "again@1", rows_jsonl=rows)
+    await a.delete_object("dataset", "again@1")
+    await end(b, jobs[0])
+    await push(b, "dataset", "other@1", rows_jsonl=OTHERS)
+    assert tree in _trees(tmp_path)
+    assert (await store.usage("b"))[0] == 2
+    await end(b, jobs[1])
+    await push(c, "dataset", "other@1", rows_jsonl=OTHERS)  # whose look is at what is kept for its own jobs
+    assert tree in _trees(tmp_path)
+    await push(b, "dataset", "other@2", rows_jsonl=OTHERS)
+    assert tree not in _trees(tmp_path)
+    assert (await store.usage("b"))[0] == 2
+
+
+async def test_a_job_trains_on_what_was_deleted(clients: dict[str, HttpOperations], tmp_path: Path) -> None:
+    """Also one that begins after its data set was deleted; where somebody else shows the same, nothing is kept."""
+    a, b = clients["a"], clients["b"]
+    rows = b'{"prompt": "1+1=", "answer": "2"}\n' * 3
+    await push(a, "dataset", "sums@1", rows_jsonl=rows)
+    (tree,) = _trees(tmp_path)
+    await a.publish_object("dataset", "sums@1")
+    sft = _sft(dataset_ref={"name": "sums", "version": "1"})
+    first, waits = [(await b.create_training_job(sft | {"tags": tags})).id for tags in (["held"], ["steps:1"])]
+    await a.withdraw_object("dataset", "sums@1")
+    await a.delete_object("dataset", "sums@1")
+    await b.cancel_training_job(first)
+    assert (await b.wait_training_job(waits)).state == "completed"
+    assert _trees(tmp_path) == [tree]
+    await push(a, "dataset", "other@1", rows_jsonl=OTHERS)
+    await a.delete_object("dataset", "other@1")  # which looks at what is kept for all
+    assert _trees(tmp_path) == []
 
 
 async def test_every_kind_is_published(clients: dict[str, HttpOperations]) -> None:
@@ -299,17 +367,14 @@ async def test_an_owner_in_a_reference_is_meant(clients: dict[str, HttpOperation
 
 
 async def test_a_move_takes_nothing_from_jobs(here: World, clients: dict[str, HttpOperations]) -> None:
-    """What jobs of the old organisation use is neither shown to the new one instead nor deleted under them; and a
-    workspace that has left begins no job anew with what the old one has."""
-    a, b = clients["a"], clients["b"]
+    """Jobs of the old organisation go on with what is shown to the new one instead, and a workspace that has left
+    begins no job anew with what the old one has."""
+    a, b, c = (clients[name] for name in "abc")
     await push(a, "dataset", "sums@1", rows_jsonl=b'{"prompt": "1+1=", "answer": "2"}\n' * 3)
     await a.publish_object("dataset", "sums@1")
     waiting = await b.create_training_job(_sft(dataset_ref={"name": "sums", "version": "1"}) | {"tags": ["held"]})
     workspaces = await _workspaces(here)
     await workspaces.set_organization("a", "umbrella")
-    with pytest.raises(ValidationError, match="1 training jobs of other workspaces") as used:
-        await a.publish_object("dataset", "sums@1")
-    assert used.value.reason == IN_USE
     with pytest.raises(ValidationError, match="withdraw it first"):
         await a.delete_object("dataset", "sums@1")
     await b.cancel_training_job(waiting.id)
@@ -319,9 +384,15 @@ async def test_a_move_takes_nothing_from_jobs(here: World, clients: dict[str, Ht
         await b.retry_training_job(waiting.id)
     await workspaces.set_organization("b", "acme")
     assert (await b.retry_training_job(waiting.id)).id == waiting.id
+    assert (await a.publish_object("dataset", "sums@1")).organization == "umbrella"  # although b's job uses it
+    for client in (b, c):
+        found = [one.ref for one in (await client.list_objects(organization=True)).objects]
+        assert found == (["sums@1"] if client is c else [])
+    assert (await b.get_training_job(waiting.id)).state in ("queued", "running")
     await b.cancel_training_job(waiting.id)
     await b.wait_training_job(waiting.id)
-    assert (await a.publish_object("dataset", "sums@1")).organization == "umbrella"
+    with pytest.raises(NotFoundError, match="since the job was accepted"):
+        await b.retry_training_job(waiting.id)
 
 
 async def test_what_was_withdrawn_stays_for_jobs(here: World, clients: dict[str, HttpOperations]) -> None:
@@ -337,12 +408,17 @@ async def test_what_was_withdrawn_stays_for_jobs(here: World, clients: dict[str,
     waiting, elsewhere = await b.create_training_job(held), await d.create_training_job(held)
     await workspaces.set_organization("a", "third")
     await a.withdraw_object("dataset", "sums@1")
-    with pytest.raises(ValidationError, match="1 training jobs of other workspaces"):
-        await a.delete_object("dataset", "sums@1")
-    await b.cancel_training_job(waiting.id)
-    await b.wait_training_job(waiting.id)
     await a.delete_object("dataset", "sums@1")
-    await d.cancel_training_job(elsewhere.id)
+    node = here.state.operations
+    assert isinstance(node, Node)
+    store = await node._parts.registry()._store()
+    assert [(await store.usage(name))[0] for name in "abcd"] == [0, 1, 1, 0]
+    await c.withdraw_object("dataset", "sums@1")
+    await c.delete_object("dataset", "sums@1")
+    assert [(await store.usage(name))[0] for name in "abcd"] == [0, 1, 0, 1]
+    for client, job in ((b, waiting), (d, elsewhere)):
+        await client.cancel_training_job(job.id)
+        await client.wait_training_job(job.id)
 
 
 async def test_hosted_training_knows_the_organisation(here: World, clients: dict[str, HttpOperations]) -> None:

@@ -47,7 +47,6 @@ from harena.core.registry import (
     Among,
     NewObject,
     ObjectKind,
-    ObjectUsers,
     ObjectVersion,
     RegistryStorePort,
     checked_kind,
@@ -152,8 +151,9 @@ class Registry:
 
     async def delete(self, workspace: str, kind: ObjectKind, ref: str) -> None:
         """Remove one version, and its files where no other version has the same content. Raises NotFoundError, and
-        ValidationError where a training job that has not ended uses it, and for one that the organisation sees: whoever
-        may write may not take it from others."""
+        ValidationError where a training job of the workspace that has not ended uses it, and for one that the
+        organisation sees: whoever may write may not take it from others. Jobs of other workspaces keep its files until
+        they have ended, and that counts for these."""
         name, version = _one_version(ref)
         store = await self._store()
         row = await store.find(workspace, checked_kind(kind), name, version)
@@ -168,11 +168,19 @@ class Registry:
         if users := await store.remove(workspace, kind, name, version):
             raise _used(kind, ref, users)
         await self._drop_tree(store, row.digest)
+        await self.release()
+
+    async def release(self, workspace: str | None = None) -> None:
+        """Remove the files of deleted versions that were kept for jobs which have ended by now, of a workspace or of
+        all. Raises PlatformError."""
+        store = await self._store()
+        for digest in await store.release(workspace):
+            await self._drop_tree(store, digest)
 
     async def publish(self, workspace: str, kind: ObjectKind, ref: str) -> StoredObject:
-        """Show one version to the workspaces of the organisation. Raises NotFoundError, and ValidationError where
-        another workspace has published this name there, where jobs of others in the organisation that has seen it until
-        now use it, and for a version that is named by its content."""
+        """Show one version to the workspaces of the organisation, and to no other one any more. Raises NotFoundError,
+        and ValidationError where another workspace has published this name there, and for a version that is named by
+        its content."""
         name, version = _one_version(ref)
         store = await self._store()
         if await store.find(workspace, checked_kind(kind), name, version) is None:
@@ -183,8 +191,6 @@ class Registry:
                 "publish that"
             )
         made = await store.publish(workspace, kind, name, version)
-        if isinstance(made, ObjectUsers):
-            raise _used(kind, ref, made)
         if made is None:
             raise ValidationError(
                 f"another workspace of the organisation has published the name {name!r} of {kind} {ref}, which means "
@@ -195,7 +201,7 @@ class Registry:
 
     async def withdraw(self, workspace: str, kind: ObjectKind, ref: str) -> StoredObject:
         """Show one version to its own workspace alone, from now on: jobs of others that were accepted before go on with
-        it, and its files stay until those have ended. Raises NotFoundError."""
+        its files. Raises NotFoundError."""
         name, version = _one_version(ref)
         store = await self._store()
         await store.withdraw(workspace, checked_kind(kind), name, version)
@@ -325,6 +331,7 @@ class Registry:
         """Bytes that it may still send. Raises LimitExceededError."""
         if self._limits_of is None:
             return math.inf
+        await self.release(workspace)
         limits = await self._limits_of(workspace)
         count, size = await (await self._store()).usage(workspace)
         if count >= limits.objects:
@@ -337,6 +344,7 @@ class Registry:
         self, arrival: _Upload, kind: ObjectKind, name: str, version: str, incoming: Path, digest: str | None
     ) -> StoredObject:
         workspace, folder = arrival.workspace, incoming / "tree"
+        await self.release(workspace)
         charge = partial(arrival.charge, room=await self._room(workspace))
         made = await OBJECTS.run(self._unpacked, incoming / "tree.tar", folder, charge)
         if digest is not None and digest != made.digest:
@@ -499,18 +507,18 @@ def _one_version(ref: str) -> tuple[str, str]:
     return name, version
 
 
-def _used(kind: str, ref: str, users: ObjectUsers) -> ValidationError:
-    told = ", ".join(users.own[:MOST_USERS_TOLD]) + (", ..." if len(users.own) > MOST_USERS_TOLD else "")
-    jobs = [f"{len(users.own)} training jobs that have not ended ({told})"] if users.own else []
-    jobs += [f"{users.others} training jobs of other workspaces that have not ended"] if users.others else []
-    advice = "cancel them first" if users.own else "wait for their end"
-    return ValidationError(f"{kind} {ref} is used by {' and '.join(jobs)}: {advice}", reason=IN_USE)
+def _used(kind: str, ref: str, users: Sequence[str]) -> ValidationError:
+    told = ", ".join(users[:MOST_USERS_TOLD]) + (", ..." if len(users) > MOST_USERS_TOLD else "")
+    return ValidationError(
+        f"{kind} {ref} is used by {len(users)} training jobs that have not ended ({told}): cancel them first",
+        reason=IN_USE,
+    )
 
 
 def _no_room(what: str, limit: str) -> LimitExceededError:
     return LimitExceededError(
         f"this workspace has published all the {what} that it may ({limit}): delete what nobody needs any more "
-        "(`harena rm`)",
+        "(`harena rm`); what other workspaces have deleted under its training jobs counts until these have ended",
         reason="OBJECTS",
     )
 
