@@ -61,7 +61,7 @@ def _publish(
 def _withdraw(
     kind: OfKind, ref: Annotated[str, typer.Argument(metavar="NAME@VERSION", help="The version to withdraw.")]
 ) -> None:
-    """Show a version to your own workspace alone. Refused while jobs of others that have not ended refer to it."""
+    """Show a version to your own workspace alone, from now on, whoever uses it."""
     made = face.load().registry.withdraw(kind.value, ref)
     sys.stdout.write(f"{kind.value} {made.ref}: withdrawn\n")
 
@@ -81,7 +81,7 @@ def _pull(
 def _remove(
     kind: OfKind, ref: Annotated[str, typer.Argument(metavar="NAME@VERSION", help="The version to delete.")]
 ) -> None:
-    """Delete a published version. Refused while a training job that has not ended refers to it."""
+    """Delete a published version. Refused while a training job of your workspace that has not ended refers to it."""
     face.load().registry.delete(kind.value, ref)
     sys.stdout.write(f"{kind.value} {ref}: deleted\n")
 

@@ -46,7 +46,7 @@ async def _push(
 async def _publish(kind: ObjectKind, ref: str) -> StoredObject:
     """Show the version NAME@VERSION to all workspaces of your organisation; a key needs the scope `publish` for it.
     Raises NotFoundError, and ValidationError (reason VERSION_TAKEN) where another workspace has published that name
-    there, or (IN_USE) while jobs of others use it in another organisation."""
+    there."""
     operations = await current_portal().operations()
     return await operations.publish_object(checked_kind(kind), checked_text(ref, "ref"))
 
@@ -117,8 +117,8 @@ async def _list(
 
 
 async def _delete(kind: ObjectKind, ref: str) -> None:
-    """Delete the version NAME@VERSION. Raises NotFoundError, and ValidationError (reason IN_USE) while a training job
-    that has not ended refers to it."""
+    """Delete the version NAME@VERSION. Raises NotFoundError, and ValidationError (reason IN_USE) while a training
+    job of your workspace that has not ended refers to it, or your organisation sees it."""
     operations = await current_portal().operations()
     await operations.delete_object(checked_kind(kind), checked_text(ref, "ref"))
 

@@ -820,7 +820,8 @@ export interface paths {
         post?: never;
         /**
          * Delete Object
-         * @description Delete a version; 409 while a training job that has not ended refers to it.
+         * @description Delete a version; 409 while a training job of your workspace that has not ended refers to it, or the
+         *     organisation sees it.
          */
         delete: operations["objects_delete_object"];
         options?: never;
@@ -839,8 +840,8 @@ export interface paths {
         put?: never;
         /**
          * Publish Object
-         * @description Show a version of your workspace to all workspaces of its organisation. One that was made of a path is
-         *     refused, and one whose name another workspace has published there (409).
+         * @description Show a version of your workspace to all workspaces of its organisation, and to no other one any more. One
+         *     that was made of a path is refused, and one whose name another workspace has published there (409).
          */
         post: operations["objects_publish_object"];
         delete?: never;
@@ -881,7 +882,7 @@ export interface paths {
         /**
          * Withdraw Object
          * @description Show a version to its own workspace alone, from now on. Training jobs of others that were accepted before go
-         *     on with it, and its files stay until those have ended.
+         *     on with its files.
          */
         post: operations["objects_withdraw_object"];
         delete?: never;

@@ -52,24 +52,25 @@ class RegistryOperations(Protocol):
         organisation, by any workspace of it."""
 
     async def publish_object(self, kind: ObjectKind, ref: Id) -> StoredObject:
-        """Show a version of your workspace to all workspaces of its organisation. One that was made of a path is
-        refused, and one whose name another workspace has published there (409).
+        """Show a version of your workspace to all workspaces of its organisation, and to no other one any more. One
+        that was made of a path is refused, and one whose name another workspace has published there (409).
 
         Raises NotFoundError, and ValidationError with the reason VERSION_TAKEN where another workspace has published
-        this name there (a model's and a checkpoint's are one), or IN_USE where the organisation that has seen it until
-        now is another one, and training jobs of others that have not ended use it."""
+        this name there (a model's and a checkpoint's are one)."""
 
     async def withdraw_object(self, kind: ObjectKind, ref: Id) -> StoredObject:
         """Show a version to its own workspace alone, from now on. Training jobs of others that were accepted before go
-        on with it, and its files stay until those have ended.
+        on with its files.
 
         Raises NotFoundError."""
 
     async def delete_object(self, kind: ObjectKind, ref: Id) -> None:
-        """Delete a version; 409 while a training job that has not ended refers to it.
+        """Delete a version; 409 while a training job of your workspace that has not ended refers to it, or the
+        organisation sees it.
 
         Raises NotFoundError, and ValidationError with the reason IN_USE, which lists the jobs. Its files are deleted,
-        too, where nobody else has published the same."""
+        too, where nobody else has published the same; for jobs of other workspaces that were accepted with it they stay
+        until these have ended, and count for those workspaces."""
 
     def pull_object(self, kind: ObjectKind, ref: Id) -> AsyncIterator[bytes]:
         """Its files as a tar stream.
