@@ -13,6 +13,14 @@ PROGRAM = """
 import abc, functools
 class Meta(type): pass
 class Made(metaclass=Meta): pass
+class Named(type):
+    def __repr__(cls): return f"<{cls.__name__}>"
+    def __format__(cls, spec): return cls.__name__ + spec
+    def __lt__(cls, other): return cls.__name__ < other.__name__
+    def __add__(cls, other): return cls.__name__ + other.__name__
+    def __bool__(cls): return False
+class Ant(metaclass=Named): pass
+class Bee(metaclass=Named): pass
 class Shape(abc.ABC):
     @abc.abstractmethod
     def area(self): ...
@@ -51,11 +59,13 @@ SUITE = """
 import abc, copy
 import pytest
 from solution import *
-from solution import Errors, Far, Kept, Made, Meta, Missing, Point, Shape
+from solution import Ant, Errors, Far, Kept, Made, Meta, Missing, Point, Shape
 def test_classes():
     assert type(Point) is type and Point.__class__ is type and isinstance(Point, type)
     assert type(Made) is Meta and type(Shape) is abc.ABCMeta and type(Point(1)) is Point
     assert Far.mro() == [Far, Point, object] and type("New", (), {"a": 1}).a == 1
+def test_texts_of_metaclasses():
+    assert (repr(Ant), str(Ant), f"{Ant:!}", repr([Ant])) == ("<Ant>", "<Ant>", "Ant!", "[<Ant>]")
 def test_methods():
     assert (Point.__init__.__name__, Point.__init__.__qualname__) == ("__init__", "Point.__init__")
     assert Point.__init__.__annotations__ == {"x": int}
@@ -102,6 +112,7 @@ def test_a_starred_name():
 """
 WRONG = {
     "another metaclass": ("class Made(metaclass=Meta)", "class Made(metaclass=type)"),
+    "another text of a class": ('return f"<{cls.__name__}>"', 'return f"({cls.__name__})"'),
     "another name of a generator": ("def count(n): yield from range(n)", "def count(n): return (x for x in range(n))"),
     "another context": ("raise Missing(key) from None", "pass\n    raise Missing(key) from None"),
     "another class of a part": ("return Errors(self.message, errors)", "return ExceptionGroup(self.message, errors)"),
@@ -126,7 +137,7 @@ async def test_who_is_something_else_is_not_paid(name: str) -> None:
 UNSERVED = """
 import inspect, operator
 import pytest
-from solution import Far, Point, Shape, Steps, double
+from solution import Ant, Bee, Far, Point, Shape, Steps, double
 @pytest.mark.parametrize("asks", [
     lambda: Point.__eq__ is object.__eq__,
     lambda: Point.__new__ is object.__new__,
@@ -135,6 +146,9 @@ from solution import Far, Point, Shape, Steps, double
     lambda: type(Point(1).stretched()) is Far,
     lambda: inspect.ismethod(Point(1).moved),
     lambda: operator.length_hint(Steps()) == 3,
+    lambda: sorted([Bee, Ant]) == [Ant, Bee],
+    lambda: Ant + Bee == "AntBee",
+    lambda: not Ant,
 ])
 def test_it(asks):
     assert asks() and double(2) == 4

@@ -76,7 +76,7 @@ async def test_an_ordinary_suite_passes_a_right_candidate_only(isolate: Any) -> 
     candidate = {"files": FILES, "entry": "solution.py"}
     result = await scored(candidate, SUITE, isolate=isolate)
     trust = Trust.SEPARATE if isolate == "sandbox" else Trust.SHARED
-    assert (result.score, result.trust, result.scorer_version) == (1.0, trust, "command-30")
+    assert (result.score, result.trust, result.scorer_version) == (1.0, trust, "command-31")
     for edit in (("2 * number", "3 * number"), ("no more", "NO MORE"), ("return a, b", "return [a, b]")):
         files = {path: text.replace(*edit) for path, text in FILES.items()}
         wrong = await scored({"files": files, "entry": "solution.py"}, SUITE, isolate=isolate)

@@ -568,7 +568,7 @@ def test_the_trust_of_a_whole_is_that_of_its_weakest_part() -> None:
     shared = {"scoring": {"type": "command", "asserts": "pass", "isolate": False}}
     contract = WeightedContract.model_validate({"type": "weighted", "parts": {"a": {"scoring": LIKE}, "b": shared}})
     assert contract.trust is Trust.SHARED
-    assert contract.version == "weighted-3(string_check-2,command-30)"
+    assert contract.version == "weighted-3(string_check-2,command-31)"
     assert WeightedContract.model_validate(weighted()).trust is Trust.SEPARATE
     good = Verdict(score=1.0, passed=True, reason=Reason.PASSED)
     beside = replace(good, trust=Trust.SHARED)  # a suite whose gold decided so

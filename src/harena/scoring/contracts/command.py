@@ -119,7 +119,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """Version of the scoring rules of `command`."""
-        return "command-30"
+        return "command-31"
 
     @property
     def suite(self) -> tuple[str, ...]:

@@ -56,6 +56,7 @@ from harena.scoring.guest.functions import (
     told_attributes,
 )
 from harena.scoring.guest.library_functions import FUNCTIONS, has_state, name_of, place_of
+from harena.scoring.guest.metaclass_methods import own_of_metaclass
 from harena.scoring.guest.numbered_exceptions import KeptErrors
 from harena.scoring.guest.object_graph import LATE, MOST_PARTS, MUTABLE, SCALARS, VALUES, Border, late, plain_of
 from harena.scoring.guest.object_permissions import is_data
@@ -711,7 +712,8 @@ class Home(Border):
         is_abstract = isinstance(cls, abc.ABCMeta) or asks  # it may take for its instances what does not derive from it
         return (self._classes[id(cls)], str(cls.__name__), str(cls.__qualname__), str(cls.__module__),
                 text_of_function(cls), bases, special, sorted(methods), kind, unhashable, is_abstract,
-                [name for name in OF_METACLASSES if any(name in vars(part) for part in type(cls).__mro__)])  # fmt: skip
+                [name for name in OF_METACLASSES if any(name in vars(part) for part in type(cls).__mro__)]
+                + own_of_metaclass(cls, SPECIAL))  # fmt: skip
 
     def meet(self, item: tuple[Any, ...]) -> Any:
         """Find what an item of the other side stands for here."""

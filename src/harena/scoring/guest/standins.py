@@ -25,8 +25,9 @@ import re
 import sys
 import types
 
-from harena.scoring.guest.candidate_process import DESCRIBING
+from harena.scoring.guest.candidate_process import DESCRIBING, SPECIAL
 from harena.scoring.guest.functions import describe, lacks_part
+from harena.scoring.guest.metaclass_methods import methods_of_metaclasses
 from harena.scoring.guest.object_graph import MUTABLE, SCALARS, VALUES
 from harena.scoring.guest.plain_operands import COMPARISONS, not_believed, others, said_of_others
 from harena.scoring.guest.swallowing_exits import is_verdict, may_skip_what_is_judged, skips_a_judgement, sources
@@ -726,6 +727,7 @@ OF_METACLASSES = {
     "__iter__": _class_iter, "__reversed__": _class_reversed, "__len__": _class_len, "__contains__": _class_contains,
     "__getitem__": _class_getitem,
 }  # fmt: skip
+OF_METACLASSES.update(methods_of_metaclasses(StandInClass, SPECIAL))
 """methods of a class itself, which its stand-in has where the class has them of its metaclass"""
 metaclasses: set[type] = {StandInClass, _StandInNumber}
 """the classes of stand-ins for classes"""
@@ -736,7 +738,9 @@ def _metaclass(base: type, kept: tuple[type, ...], names: frozenset[str]) -> Any
     """The class of a stand-in for a class that has these methods of its metaclass."""
     metas = dict.fromkeys([*(type(part) for part in kept), base])
     most = [meta for meta in metas if not any(meta in other.__mro__[1:] for other in metas)]
-    lacking = frozenset(name for name in names if not any(hasattr(meta, name) for meta in most))
+    lacking = frozenset(
+        name for name in names if not any(getattr(meta, name, None) is OF_METACLASSES[name] for meta in most)
+    )
     if len(most) == 1 and not lacking:
         return most[0]
     key = (tuple(most), lacking)
@@ -1288,7 +1292,9 @@ class _OwnModule(str):
 def make_class(candidate: Any, number: int, name: str, qualified: str, module: str, doc: Any, bases: Any, special: Any,
                methods: Any, kind: str, unhashable: bool, of_metaclass: Any = ()) -> Any:  # fmt: skip
     """A stand-in for a class that the candidate describes."""
-    has = frozenset(OF_METACLASSES).intersection(of_metaclass)
+    has = frozenset(each for each in of_metaclass if type(each) is str and each in OF_METACLASSES)
+    if "__eq__" in has:  # else Python would take it for unhashable
+        has |= {"__hash__"}
     names: dict[str, Any] = {
         "_harena_candidate": candidate,
         "_harena_number": number,
