@@ -6,10 +6,14 @@ import asyncio
 
 import pytest
 
+from harena.core.models import SandboxSpec
+from harena.scoring import load_scenarios
 from harena.scoring.bounded_cache import BoundedCache, kept_for_small
 from harena.scoring.scorers import assert_names, defined_tests, leaked_proofs
+from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_without_candidate import Remembered
 from harena.scoring.slices import SMALL
+from sandbox_source import SandboxSource
 
 
 def test_the_oldest_values_go_when_there_are_too_many() -> None:
@@ -86,6 +90,8 @@ def test_names_of_suites_are_not_kept_for_ever() -> None:
 async def test_what_raises_leaves_nothing() -> None:
     """Each question that nobody could answer left its lock, for ever."""
     remembered = Remembered()
+    row = {"id": "one", "candidate": "", "scoring": {"type": "command", "command": ["true"]}}
+    bench = Bench(load_scenarios([row]).scenarios[0], SandboxSource(), SandboxSpec(), 1.0)
     asked = 0
 
     async def ask() -> int:
@@ -96,11 +102,11 @@ async def test_what_raises_leaves_nothing() -> None:
             raise ValueError("no answer")
         return asked
 
-    found = await asyncio.gather(*(remembered.get("a", ask) for _ in range(4)), return_exceptions=True)
+    found = await asyncio.gather(*(remembered.get(bench, "a", ask) for _ in range(4)), return_exceptions=True)
     assert [type(each) for each in found] == [ValueError, ValueError, int, int]
     assert asked == 3
     assert not remembered._asking
-    waiting = asyncio.ensure_future(remembered.get("b", asyncio.Event().wait))
+    waiting = asyncio.ensure_future(remembered.get(bench, "b", asyncio.Event().wait))
     await asyncio.sleep(0)
     assert len(remembered._asking) == 1
     waiting.cancel()

@@ -25,7 +25,7 @@ from harena.scoring.guest.suite_protocol import NOTHING
 from harena.scoring.scorers.assert_names import AssertNames, assert_names
 from harena.scoring.scorers.asserts_apart import can_be_apart, score_asserts_apart
 from harena.scoring.scorers.changed_expectations import REPEATS, HiddenRun, tells_changes
-from harena.scoring.scorers.gold_runs import gold_bench, known_by_gold, known_of_gold, told_by_gold
+from harena.scoring.scorers.gold_runs import gold_bench, known_by_gold, known_of_gold, not_by_chance, told_by_gold
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, not_served
 from harena.scoring.scorers.suite_shared import with_room_for_suite
@@ -78,7 +78,7 @@ class _Code:
             gold = gold_bench(bench, self.contract)
             return norm_of_report((await score_asserts_apart(gold, self.contract, self.names)).told)
 
-        return await known_of_gold.get(await suite_key(bench, self.contract, "norm", "asserts"), asked)
+        return await known_of_gold.get(bench, await suite_key(bench, self.contract, "norm", "asserts"), asked)
 
 
 async def score_asserts(bench: Bench, contract: CommandContract, run: Run, hidden: HiddenRun) -> Verdict:
@@ -127,7 +127,7 @@ async def _judged_with_gold(bench: Bench, code: _Code) -> Verdict:
         attempt = await code.over(bench, code.ways[0])
         if attempt.verdict.passed:
             return await _confirmed(bench, code, code.ways[0], attempt)
-        found = await told_by_gold(bench, code.contract, lambda gold: _way(gold, code))
+        found = await told_by_gold(bench, code.contract, lambda gold: _way(gold, code), best=code.ways[0])
         if found == code.ways[0] and not attempt.unserved:
             return attempt.verdict
         bench = bench.again()
@@ -160,7 +160,12 @@ async def _way(gold: Bench, code: _Code) -> str:
     """How the gold solution is paid, else why it is not."""
     why = ""
     for way in code.ways:
-        verdict = (await code.over(gold.again(), way)).verdict
+
+        async def judged(way: _Way = way) -> tuple[Verdict, str]:
+            attempt = await code.over(gold.again(), way)
+            return attempt.verdict, attempt.unserved
+
+        verdict, _ = await not_by_chance(judged)
         if verdict.passed:
             return way
         why = verdict.detail or str(verdict.reason)
@@ -230,7 +235,9 @@ async def _confirmed(bench: Bench, code: _Code, way: _Way, attempt: Attempt) -> 
         return beside if attempt.unserved else attempt.verdict
     if attempt.unserved or not code.contract.gold:
         return beside
-    passes = await told_by_gold(bench, code.contract, lambda gold: _passes_beside(gold, code), "passes beside")
+    passes = await told_by_gold(
+        bench, code.contract, lambda gold: _passes_beside(gold, code), "passes beside", best="yes"
+    )
     return beside if passes else attempt.verdict
 
 

@@ -45,7 +45,7 @@ async def attempt(bench: Bench, contract: CommandContract, mode: Mode) -> tuple[
         return made, ""
     if contract.gold:
         may_catch = await known_of_gold.get(
-            await suite_key(bench, contract, "caught", str(mode)), lambda: _caught_by_gold(bench, contract, mode)
+            bench, await suite_key(bench, contract, "caught", str(mode)), lambda: _caught_by_gold(bench, contract, mode)
         )
         return (await _run(bench.again(), contract, mode, may_catch) if may_catch else made), ""
     sure = await aside(size_of(contract.files), _sure_failures, dict(contract.files))

@@ -85,7 +85,7 @@ async def _repeats_computed(bench: Bench, contract: CommandContract, run: RunOnc
         return await _heard(gold_bench(bench, contract).again(), tests, run)
 
     key = await suite_key(bench, contract, "computed")
-    known = await known_of_gold.get(key, lambda: known_answers(contract, by_gold))
+    known = await known_of_gold.get(bench, key, lambda: known_answers(contract, by_gold))
     right = dict(known.told)
     for _ in range(_TIMES_DENIED):
         if known.others is None or not right:
@@ -113,7 +113,7 @@ async def tells_changes(
     async def found() -> _CountedPlaces:
         return await (_asked(bench, contract, hidden.run) if contract.gold else _asked_without_gold(bench, contract))
 
-    asked = await known_of_gold.get(await suite_key(bench, contract, "hidden"), found)
+    asked = await known_of_gold.get(bench, await suite_key(bench, contract, "hidden"), found)
     if not any(place.is_certain for place in asked.places.values()):
         return None
     if is_all and not (asked.is_whole and _guesses(asked) >= MOST_CHOICES):

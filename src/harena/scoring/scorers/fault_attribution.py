@@ -17,10 +17,8 @@ score, and the verdict says what happened. What the platform's own code calls it
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import NoReturn
 
@@ -33,8 +31,6 @@ from harena.core.errors import (
     SandboxTerminatedError,
     SandboxUnavailableError,
 )
-from harena.core.models import SandboxSpec
-from harena.core.ports import SandboxPort, SandboxSource
 from harena.core.results import Reason
 from harena.scoring.contracts.contract import Contract, HarborContract
 from harena.scoring.contracts.judge import JudgeContract
@@ -43,6 +39,7 @@ from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.judge import JudgeBusyError, JudgeFaultError
 from harena.scoring.scorers.languages import IDLE_SCRIPT
 from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.watched_sandboxes import LACKED_PROCESSES, Creations
 from harena.scoring.verdict import ContractFailedError, StarvedError, Verdict, broken_contract, failed, one_line
 
 PLATFORM_ERRORS: tuple[type[HarenaError], ...] = (
@@ -58,12 +55,6 @@ PLATFORM_ERRORS: tuple[type[HarenaError], ...] = (
 
 _FAILURES_OF_THE_PLATFORM = 3
 """platform errors with one candidate after which it is to blame; after each but the last an idle one was judged"""
-_END_NEWS_SECONDS = 30.0
-"""for which the end of a sandbox that was given back is waited for; where many processes are, an end takes long"""
-_LACKED_PROCESSES = (
-    "the processes that all sandboxes of the workspace, or of this node, may have together were used up, and a program "
-    "was refused one though its sandbox had fewer than it may have; run fewer sandboxes at a time, or lower their pids"
-)
 MOST_JUDGINGS = 2 * _FAILURES_OF_THE_PLATFORM - 1
 """largest number of judgings of one candidate, and of the idle ones between"""
 Apply = Callable[[Contract, Bench], Awaitable[Verdict]]
@@ -101,12 +92,12 @@ async def _blamed(contract: Contract, bench: Bench, apply: Apply, *, planned: in
 
 async def _tried(contract: Contract, bench: Bench, apply: Apply) -> Verdict | Exception:
     """The verdict, or what was raised, where it may have been the candidate's doing. Raises HarenaError."""
-    watched = _Creations(bench.sandboxes)
+    watched = Creations(bench.sandboxes)
     bench.sandboxes = watched
     try:
         verdict = await apply(contract, bench)
         if not verdict.passed and await watched.lacked_processes():
-            raise StarvedError(_LACKED_PROCESSES)
+            raise StarvedError(LACKED_PROCESSES)
         return verdict
     except ImportError:
         raise
@@ -119,43 +110,11 @@ async def _tried(contract: Contract, bench: Bench, apply: Apply) -> Verdict | Ex
             # counted outside of the sandbox; whoever fills the node with others like it is judged alone in the end
             raise StarvedError(one_line(str(error), 400)) from None
         if await watched.lacked_processes():  # such as an interpreter that did not start
-            raise StarvedError(_LACKED_PROCESSES) from None
+            raise StarvedError(LACKED_PROCESSES) from None
         _log.info("judging scenario %s raised", bench.scenario.id, exc_info=error)
         return error
     finally:
         bench.sandboxes = watched.source
-
-
-class _Creations:
-    """A source of sandboxes that remembers what was raised where one was created. Implements `SandboxSource`."""
-
-    def __init__(self, source: SandboxSource) -> None:
-        self.source = source
-        self.failure: Exception | None = None
-        self._made: list[SandboxPort] = []
-
-    @asynccontextmanager
-    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        """Make a sandbox, and keep the error if that fails: nothing of the candidate was in it then."""
-        async with AsyncExitStack() as stack:
-            try:
-                made = await stack.enter_async_context(self.source.sandbox(spec))
-            except Exception as error:  # raised again: whatever it is, nothing of the candidate was in the sandbox
-                self.failure = error
-                raise
-            self._made.append(made)
-            yield made
-
-    async def lacked_processes(self) -> bool:
-        """Whether a program in one of them was refused a process by no limit of its sandbox. They have all ended."""
-        for made in self._made:
-            try:
-                async with asyncio.timeout(_END_NEWS_SECONDS):
-                    if (await made.wait_dead()).lacked_processes:
-                        return True
-            except (TimeoutError, HarenaError):
-                continue
-        return False
 
 
 def idle_for(contract: Contract, bench: Bench) -> Bench:

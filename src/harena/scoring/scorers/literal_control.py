@@ -77,7 +77,8 @@ class _Control:
 
     async def finds(self) -> bool:
         """Whether some place says nothing of this candidate."""
-        silent: set[int] = await _silent.get(await suite_key(self._bench, self._contract, "literals"), _nothing)
+        key = await suite_key(self._bench, self._contract, "literals")
+        silent: set[int] = await _silent.get(self._bench, key, _nothing)
         self._places = [place for place in self._places if place not in silent]
         while self._places and self._left >= _RUNS_OF_ONE:
             place = await self._equal_at(self._places[_drawn(len(self._places)) :])

@@ -39,4 +39,4 @@ async def takes_long(
                 return result.usage.cpu_seconds > _START_SECONDS + _LARGE_SHARE * bench.timeout_seconds
         return False
 
-    return await _long.get(await suite_key(bench, contract, "long"), asked)
+    return await _long.get(bench, await suite_key(bench, contract, "long"), asked)

@@ -22,8 +22,10 @@ from harena.scoring.scorers.time_limits import wall_limit
 
 _WITH_AND_WITHOUT = 2
 """what fails with a candidate is tried once more with one that does nothing"""
-_ISOLATIONS = 3
-"""number of isolations of a suite, each of which may be tried with its gold"""
+_OF_GOLD = 2
+"""number of tries of a gold solution in one isolation: a failure counts if it comes again"""
+_ISOLATIONS = 3 * _OF_GOLD
+"""number of runs of a suite with its gold, in each of its isolations"""
 _OF_LONG = 3
 """number of runs of a suite that may take long by itself: with two that do nothing, and with the candidate again"""
 _CONFIRMATIONS = 2
@@ -41,7 +43,7 @@ def limits_of(contract: Contract) -> int:
         return sum(limits_of(part.scoring) for part in contract.parts.values())
     if isinstance(contract, CommandContract) and contract.asserts is not None:
         ways = 1 if contract.isolate is False else 3 if contract.calls else 2
-        with_gold = 2 * ways + _CONFIRMATIONS
+        with_gold = (1 + _OF_GOLD) * ways + _CONFIRMATIONS
         controls = 0 if contract.calls else _CONTROLS
         without = ways if contract.isolate is False or contract.calls else ways + 1
         return controls + (with_gold if contract.gold else without)
@@ -71,7 +73,7 @@ def longest_trusted(contract: Contract) -> float:
 
         return _WITH_AND_WITHOUT * wall_limit(PATTERN_SECONDS)
     if isinstance(contract, CommandContract) and contract.asserts is not None and contract.isolate is not False:
-        runs = 2 * _WITH_AND_WITHOUT + _CONFIRMATIONS + (0 if contract.calls else _CONTROLS)
+        runs = (1 + _OF_GOLD) * _WITH_AND_WITHOUT + _CONFIRMATIONS + (0 if contract.calls else _CONTROLS)
         return 0.0 if contract.calls and not contract.gold else runs * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, CommandContract) and contract.suite:
         runs = _ISOLATIONS + _WITH_AND_WITHOUT + _CONFIRMATIONS + _CONTROLS + _OF_LONG

@@ -59,7 +59,7 @@ async def why_broken(bench: Bench, contract: PythonContract, seen: Mapping[str, 
     if failure.fault and contract.trust is Trust.SEPARATE:
         return f"{failure.fault}: {failure.detail}"
     try:
-        await _working.get(await _key(bench, contract), lambda: _must_work(bench, contract, seen))
+        await _working.get(bench, await _key(bench, contract), lambda: _must_work(bench, contract, seen))
     except ScorerBrokenError as error:  # not remembered: what a busy host makes of a good scorer shall not stay
         return str(error)
     return ""

@@ -16,6 +16,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import cast
 
@@ -33,7 +34,7 @@ from harena.scoring.scorers.changed_expectations import (
     tells_changes,
 )
 from harena.scoring.scorers.defined_tests import Dependence
-from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
+from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold, not_by_chance
 from harena.scoring.scorers.literal_control import Judge
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, not_served, score_apart
@@ -116,7 +117,7 @@ async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun
         found = await _scored_with_skips(bench, contract, "sandbox")
         if found.verdict.passed:
             return await _confirmed(bench, contract, found, hidden)
-    mode = await known_of_gold.get(key, lambda: _strongest(bench, contract))
+    mode = await known_of_gold.get(bench, key, lambda: _strongest(bench, contract), best=_MODES[0])
     if isinstance(mode, str) and mode != "sandbox":
         return broken_contract(f"the gold solution is not paid: {mode}")
     if mode != "sandbox" and bench.demands_separate:
@@ -268,7 +269,7 @@ async def _gold_passes_beside(bench: Bench, contract: CommandContract) -> bool:
         gold = with_room_for_suite(gold_bench(bench, contract), contract)
         return (await _scored(gold, contract, False))[0].passed
 
-    return await known_of_gold.get(await suite_key(bench, contract, "beside"), passes)
+    return await known_of_gold.get(bench, await suite_key(bench, contract, "beside"), passes, best=True)
 
 
 def _unconfirmed(what: str) -> str:
@@ -290,16 +291,15 @@ def _touched(contract: CommandContract, theirs: Iterable[str]) -> str:
     return ""
 
 
-async def _gold_verdict(bench: Bench, contract: CommandContract, mode: Mode) -> Verdict:
-    verdict, _ = await _scored(gold_bench(bench, contract), contract, mode)
-    return verdict
+async def _gold_scored(bench: Bench, contract: CommandContract, mode: Mode) -> tuple[Verdict, str]:
+    return await _scored(gold_bench(bench, contract), contract, mode)
 
 
 async def _strongest(bench: Bench, contract: CommandContract) -> Mode | str:
     """The strongest isolation in which the gold solution is paid; else why it is not."""
     why = ""
     for mode in _MODES:
-        verdict = await _gold_verdict(bench, contract, mode)
+        verdict, _ = await not_by_chance(partial(_gold_scored, bench, contract, mode))
         if verdict.passed:
             return mode
         why = why or verdict.detail or str(verdict.reason)
@@ -453,4 +453,4 @@ async def _norm_of_gold(bench: Bench, contract: CommandContract, mode: Mode) -> 
         attempt, _ = await attempt_of(gold, contract, mode)
         return norm_of_report(attempt.told) if attempt.verdict.passed else None
 
-    return await known_of_gold.get(await suite_key(bench, contract, "norm", str(mode)), found)
+    return await known_of_gold.get(bench, await suite_key(bench, contract, "norm", str(mode)), found)

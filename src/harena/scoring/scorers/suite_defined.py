@@ -66,7 +66,7 @@ async def dependence_of(
             ),
         )
 
-    return await _dependences.get(await suite_key(bench, contract, "defined", is_beside, believes_names), found)
+    return await _dependences.get(bench, await suite_key(bench, contract, "defined", is_beside, believes_names), found)
 
 
 async def own_skips(bench: Bench, contract: CommandContract) -> Mapping[str, SkipCondition | None]:

@@ -36,7 +36,9 @@ from harena.scoring.scorers.trusted_suite import (
     taking_part,
     trusted_paths,
 )
+from harena.scoring.scorers.watched_sandboxes import LACKED_PROCESSES, Creations
 from harena.scoring.slices import LETTERS, aside, size_of
+from harena.scoring.verdict import StarvedError
 
 _MOST_REMEMBERED = 1024
 _MOST_STUBS = 100
@@ -103,15 +105,18 @@ class Remembered:
         self._known: OrderedDict[Hashable, Any] = OrderedDict()
         self._asking: dict[Hashable, _Asking] = {}
 
-    async def get(self, key: Hashable, ask: Callable[[], Awaitable[_T]]) -> _T:
-        """The answer. What raises is not remembered."""
+    async def get(self, bench: Bench, key: Hashable, ask: Callable[[], Awaitable[_T]], *, best: Any = None) -> _T:
+        """The answer. `ask` makes its sandboxes by this bench. What raises is not remembered, nor is what the platform
+        may have spoiled: it would be believed of every candidate for as long as this process lives. `best`: an answer
+        that is believed also where a program was refused a process, because it did without. Raises StarvedError where
+        that may be why it is another."""
         key = (id(asyncio.get_running_loop()), key)
         asking = self._asking.setdefault(key, _Asking())
         asking.count += 1
         try:
             async with asking.turn:
                 if key not in self._known:
-                    answer = await ask()
+                    answer = await _asked_of(bench, ask, best)
                     self._known[key] = answer
                     while len(self._known) > _MOST_REMEMBERED:
                         self._known.popitem(last=False)
@@ -126,6 +131,18 @@ class Remembered:
     def known(self, key: Hashable) -> Any:
         """The answer if it is there, else None."""
         return self._known.get((id(asyncio.get_running_loop()), key))
+
+
+async def _asked_of(bench: Bench, ask: Callable[[], Awaitable[_T]], best: Any) -> _T:
+    watched = Creations(bench.sandboxes)
+    bench.sandboxes = watched
+    try:
+        answer = await ask()
+    finally:
+        bench.sandboxes = watched.source
+    if (best is None or answer != best) and await watched.lacked_processes():
+        raise StarvedError(LACKED_PROCESSES)
+    return answer
 
 
 _nobodies = Remembered()
@@ -197,7 +214,7 @@ async def norm_of_nobody(
         may_skip = frozenset(granted.excused) - run
         return await settled_skips(may_skip, ((granted, granting), (denied, denying)))
 
-    both = await _norms.get(await suite_key(bench, contract, "ends", files, theirs), ends)
+    both = await _norms.get(bench, await suite_key(bench, contract, "ends", files, theirs), ends)
 
     async def found() -> Norm:
         granted, denied = both
@@ -210,10 +227,10 @@ async def norm_of_nobody(
         shown = TestCounts(granted.counts, more.counts, denied.counts, granted.read, unread)
         return replace(norm, shown=shown)
 
-    norm = await _norms.get(await suite_key(bench, contract, "norm", files, counts, theirs), found)
+    norm = await _norms.get(bench, await suite_key(bench, contract, "norm", files, counts, theirs), found)
     if not skips:
         return norm
-    may_skip, why = await _norms.get(await suite_key(bench, contract, "skips", files, theirs), settled)
+    may_skip, why = await _norms.get(bench, await suite_key(bench, contract, "skips", files, theirs), settled)
     return replace(norm, may_skip=may_skip, unsettled=why)
 
 
@@ -286,7 +303,7 @@ async def nobody_of(bench: Bench, contract: CommandContract) -> Nobody:
     """What the suite does without any candidate, asked for once."""
     theirs = tuple(sorted(await taking_part(bench, contract)))
     return await _nobodies.get(
-        await suite_key(bench, contract, theirs), lambda: _nobody_at_all(bench, contract, theirs)
+        bench, await suite_key(bench, contract, theirs), lambda: _nobody_at_all(bench, contract, theirs)
     )
 
 
