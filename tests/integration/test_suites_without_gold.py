@@ -292,11 +292,72 @@ async def test_who_looks_up_what_is_expected_is_not_excused(name: str) -> None:
     }
     unpaid = await scored(looking, "", "pytest", files=files)
     assert (unpaid.score, str(unpaid.validity)) == (0.0, "valid"), unpaid.detail
-    assert "looks up in table.py" in unpaid.detail
+    assert "takes from table.py" in unpaid.detail
     unknown = await scored(honest, "", "pytest", files=files)
     assert (unknown.score, "imports table.py" in unknown.detail) == (None, True), unknown.detail
     alone = {"test_it.py": files["test_it.py"]}
     assert (await scored(looking, "", "pytest", files=alone, problem={"files": table})).score == 1.0
+
+
+ORACLE = """
+STEP = 2
+def grow(n): return n * STEP
+def reference(n): return n + n
+class Oracle:
+    def answer(self, n): return sum([n] * 2)
+"""
+ORACLES = {
+    "a function": ("from helpers import reference as f\n", "assert f(n) == reference(n)"),
+    "late": ("def f(n):\n    from helpers import reference\n    return reference(n)\n", "assert f(n) == reference(n)"),
+    "a method": (
+        "from helpers import Oracle\ndef f(n): return Oracle().answer(n)\n",
+        "assert f(n) == Oracle().answer(n)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ORACLES)
+async def test_who_asks_what_the_tests_compute_by_is_not_excused(name: str) -> None:
+    """Who uses other functions of the same module has no score."""
+    program, test = ORACLES[name]
+    suite = (
+        f"from helpers import Oracle, reference\nfrom solution import f\ndef test_a():\n    for n in (2, 7): {test}\n"
+    )
+    files = {"test_it.py": suite, "helpers.py": ORACLE}
+    asking = await scored({"files": {"solution.py": program}}, "", "pytest", files=files)
+    assert (asking.score, str(asking.validity)) == (0.0, "valid"), asking.detail
+    assert "takes from helpers.py" in asking.detail
+    honest = {"files": {"solution.py": "from helpers import grow\ndef f(n): return grow(n)\n"}}
+    unknown = await scored(honest, "", "pytest", files=files)
+    assert (unknown.score, "imports helpers.py" in unknown.detail) == (None, True), unknown.detail
+
+
+UNSERVED = "return {}.keys().mapping"
+ELSEWHERE = {
+    "where it is there": f"def f(n):\n    try: from helpers import reference\n    except ImportError: {UNSERVED}\n    return reference(n)\n",
+    "beside the tests": f"import sys\ndef f(n):\n    if 'test_it' in sys.modules: return sys.modules['helpers'].reference(n)\n    {UNSERVED}\n",
+    "by its text": f"import sys\ndef f(n):\n    if 'test_it' not in sys.modules: {UNSERVED}\n    g = {{}}; exec(open('helpers.py').read(), g); return g['reference'](n)\n",
+    "as its own": f"import sys\nif 'helpers' in sys.modules: from helpers import reference as f\nelse:\n    def f(n): {UNSERVED}\n",
+}
+
+
+async def test_nor_is_who_asks_it_only_in_the_tests_process() -> None:
+    """In a sandbox of its own it answers what cannot be served. Whom the tests give the function is paid."""
+    suite = "from helpers import reference\nfrom solution import f\ndef test_a():\n    for n in (2, 7): assert f(n) == reference(n)\n"
+    trusted = {"helpers.py": ORACLE}
+    given = suite.replace("f(n) ==", "f(n, reference) ==")
+    programs = {**{name: (text, suite) for name, text in ELSEWHERE.items()},
+                "right": ("def f(n): return 2 * n\n", suite),
+                "given": ("def f(n, of): return of(n)\n", given)}  # fmt: skip
+    found = {
+        name: await scored({"files": {"solution.py": text}}, "", "pytest", files={"test_it.py": test, **trusted})
+        for name, (text, test) in programs.items()
+    }
+    assert {name: each.score for name, each in found.items()} == {
+        **dict.fromkeys(ELSEWHERE, 0.0),
+        "right": 1.0,
+        "given": 1.0,
+    }
 
 
 async def test_who_uses_a_setting_that_the_tests_name_is_not_refused() -> None:

@@ -51,7 +51,8 @@ def _told(name: str) -> Any:
 
 def _unserved(name: str, otherwise: Any) -> Any:
     def method(cls: Any, *operands: Any, **keywords: Any) -> Any:
-        if not sys._getframe(1).f_code.co_filename.startswith(_HERE):
+        is_asked = cls._harena_is_named and not sys._getframe(1).f_code.co_filename.startswith(_HERE)
+        if is_asked:  # of an answer nobody is told what its class says of itself
             cls._harena_candidate.note(f"it asks the metaclass of the candidate's {cls.__name__} for {name}")
         if name in _KEPT:
             return otherwise(cls, *operands)

@@ -175,7 +175,8 @@ class Run:
         self._surroundings = _seen_around() if self._conditions else {}
         if self._home == BESIDE:
             self._swallowed = Swallowed(self.here, self.trusted, texts, self._caught)
-            self._taken = AccessLog(self._caught.may_be, self._tests_of(texts), self.trusted)
+            self._oracles = {os.path.join(self.here, path): lines for path, lines in given["oracles"].items()}
+            self._taken = AccessLog(self._caught.may_be, self._tests_of(texts), self.trusted, self._oracles)
             self._taken.watch_signals()
             self._hidden = HiddenTexts(self._hideable(texts, given["on_both_sides"]), self._taken.is_by_candidate)
             self._hidden.show_lines()
@@ -495,7 +496,8 @@ class Run:
     def _hideable(self, texts: dict[str, str], on_both_sides: list[str]) -> dict[str, bytes]:
         """What the test files hold that the candidate has no reason to read, nor has the gold."""
         both = {os.path.join(self.here, path) for path in on_both_sides}
-        hidden = files_to_hide(self._tests_of(texts))
+        of_oracles = {path: text for path, text in texts.items() if path in self._oracles}
+        hidden = files_to_hide({**self._tests_of(texts), **of_oracles})
         contents = dict(zip(self.trusted, self._before))  # noqa: B905 (no strict= before 3.10)
         return {
             path: contents[path]

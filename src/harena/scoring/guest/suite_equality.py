@@ -120,6 +120,8 @@ class Believed:
         self._swallowed.watch(tree)
         if self._taken.is_test_file(path):
             self._taken.put_all_calls(tree)
+        else:
+            self._taken.put_calls_of_oracles(tree, path)
         self._watched.put_calls(tree)
         return _Marking(self._marks).visit(self._taken.entrusted.put_in(self.used.put_looks(tree), known))
 

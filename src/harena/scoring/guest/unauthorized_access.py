@@ -89,6 +89,7 @@ _KEEP = frozenset({
 })  # fmt: skip
 """files of the library that keep for themselves the frames that they look for"""
 _IS_GENERATOR = 0x20
+NO_ORACLES: Mapping[str, Iterable[int]] = {}
 _KEEP_NOT = frozenset({"gi_frame"})
 """functions of theirs that do not"""
 _KEEP_TRACES = frozenset({"cProfile.py", "doctest.py"})
@@ -138,9 +139,18 @@ def _profile_hook() -> Any:
 class AccessLog:
     """Notes what the candidate takes."""
 
-    def __init__(self, may_take: Callable[[str], bool], tests: Mapping[str, str], trusted: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        may_take: Callable[[str], bool],
+        tests: Mapping[str, str],
+        trusted: Iterable[str] = (),
+        oracles: Mapping[str, Iterable[int]] = NO_ORACLES,
+    ) -> None:
         """`tests`: path and text of each file that no candidate imports; `trusted`: paths of all that are not the
-        candidate's. `may_take`: asked once for each thing."""
+        candidate's; `oracles`: the lines at which functions of other trusted files begin by which the tests compute
+        what they expect. `may_take`: asked once for each thing."""
+        self._oracles = {os.path.realpath(path): frozenset(lines) for path, lines in oracles.items()}
+        self._codes_of_oracles: set[tuple[str, int]] = set()
         self._may_take = may_take
         self._trusted = frozenset((*tests, *trusted))
         self._trees = list(filter(None, map(_tree, tests.values())))
@@ -251,6 +261,16 @@ class AccessLog:
                 _begin(part, [ast.Constant(getattr(part, "name", "") in self._kept)])
         return tree
 
+    def put_calls_of_oracles(self, tree: Any, path: Any) -> None:
+        """In the tree of another trusted file, each function by which tests compute says first that it is called."""
+        path = os.fspath(path)
+        lines = self._oracles.get(os.path.realpath(path), frozenset())
+        for part in ast.walk(tree) if lines else ():
+            if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)) and part.lineno in lines:
+                begins = [part.lineno, *(each.lineno for each in part.decorator_list)]
+                self._codes_of_oracles.update((path, line) for line in begins)
+                _begin(part, [ast.Constant(False)])
+
     def is_test_file(self, path: Any) -> bool:
         """It is the path of one of those whose functions are their own."""
         return os.path.realpath(os.fspath(path)) in self._files_of_tests
@@ -278,7 +298,10 @@ class AccessLog:
 
     def _hands_out(self, code: Any) -> None:
         """The candidate hands out what calls this code."""
-        if code.co_filename in self._files_of_tests and not self.is_given(code):
+        is_kept = code.co_filename in self._files_of_tests or (
+            (code.co_filename, code.co_firstlineno) in self._codes_of_oracles
+        )
+        if is_kept and not self.is_given(code):
             self._takes(f"{code.co_name}(), a function of the tests that nobody gave it")
 
     def is_by_candidate(self, frame: Any) -> bool:

@@ -36,6 +36,7 @@ from harena.scoring.scorers.changed_expectations import (
 from harena.scoring.scorers.defined_tests import Dependence
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold, not_by_chance
 from harena.scoring.scorers.literal_control import Judge
+from harena.scoring.scorers.oracle_functions import without_oracles
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, not_served, score_apart
 from harena.scoring.scorers.suite_defined import (
@@ -177,14 +178,20 @@ async def _without_trusted_files(bench: Bench, contract: CommandContract, verdic
     shown = {path: contract.files[path] for path in withheld}
     if not withheld or not (await score_apart(bench, contract, shown)).verdict.passed:
         return verdict
-    others = await aside(size_of(trusted), with_other_answers, trusted, shown)
+    others = await aside(size_of(trusted), _without_answers, trusted, shown)
     if others and not (await score_apart(bench.again(), contract, {**shown, **others})).verdict.passed:
-        looked_up = f"the candidate looks up in {', '.join(others)} what the tests expect; {_SHARE_IT}"
+        looked_up = f"the candidate takes from {', '.join(others)} what the tests expect; {_SHARE_IT}"
         return replace(verdict, detail=one_line(f"{verdict.detail} ({looked_up})", 600))
     files = ", ".join(withheld)
     verb = "imports" if all(path.endswith(".py") for path in withheld) else "uses"
     lacking = f"the candidate {verb} {files}, which it is not given because it may hold answers; {_SHARE_IT}"
     return broken_contract(_unserved(lacking))
+
+
+def _without_answers(trusted: dict[str, str], shown: dict[str, str]) -> dict[str, str]:
+    """The modules that hold what the tests expect, or compute it, with other values and without these functions."""
+    others = with_other_answers(trusted, shown)
+    return {**others, **without_oracles(trusted, {**shown, **others})}
 
 
 async def _unserved_verdict(bench: Bench, contract: CommandContract, found: _WayResult, hidden: HiddenRun) -> Verdict:

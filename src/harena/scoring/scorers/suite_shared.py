@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,12 +14,14 @@ from harena.scoring.codec import MalformedError
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.suite_protocol import BESIDE, EQUAL, NO_PYTEST, TAKES, TOOK
 from harena.scoring.scorers.long_suites import takes_long
+from harena.scoring.scorers.oracle_functions import lines_of_oracles
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.scorers.skip_conditions import SkipCondition
 from harena.scoring.scorers.suite_apart import Attempt, Report, parsed_report
 from harena.scoring.scorers.suite_settings import python_paths
 from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
+    NO_ORACLES,
     NO_SKIPS,
     NOTHING_CAUGHT,
     candidate_program,
@@ -167,6 +169,8 @@ async def _run(
     ours = trusted_paths(contract, files)
     trusted = frozenset(ours)
     rest = [path for path in files if path not in trusted]
+    is_confirming = not isolate and contract.isolate == "auto"
+    oracles = await _oracles_of(contract, on_both_sides) if is_confirming else NO_ORACLES
     word = secrets.token_hex(16)
     home = candidate_program() if isolate else BESIDE
     async with bench.sandbox(runner_bytes=RUNNER_BYTES) as sandbox:
@@ -184,6 +188,7 @@ async def _run(
                     may_catch=may_catch,
                     skips=skips,
                     notes_uses=notes_uses,
+                    oracles=oracles,
                     searched=python_paths(contract, bench.scenario.files),
                 ),
                 env={**ENVIRONMENT, **contract.env},
@@ -195,6 +200,15 @@ async def _run(
             ),
         )
     return await aside(len(result.stdout), _said, result, word)
+
+
+async def _oracles_of(contract: CommandContract, on_both_sides: Collection[str]) -> Mapping[str, Sequence[int]]:
+    """The functions of modules that a candidate apart does not have, by which the tests compute what they expect."""
+    there = {*contract.test_files.values(), *on_both_sides}
+    withheld = {path: text for path, text in contract.files.items() if path not in there and path.endswith(".py")}
+    if not withheld:
+        return NO_ORACLES
+    return await aside(size_of(contract.files), lines_of_oracles, dict(contract.files), withheld)
 
 
 def _said(result: ExecResult, word: str) -> _Ran:

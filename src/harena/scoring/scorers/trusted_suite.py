@@ -43,6 +43,7 @@ from harena.scoring.verdict import one_line
 REQUIRES_SECONDS = 60.0
 NOTHING_CAUGHT: Mapping[str, int] = {}
 NO_SKIPS: Mapping[str, SkipCondition | None] = {}
+NO_ORACLES: Mapping[str, Sequence[int]] = {}
 """no assertion that has failed may be caught by the candidate"""
 LIST_IT = "if the image should have it, list it in the contract's `requires` and in the blueprint's packages"
 """what the author of a contract is told whose tests import a module that is not there"""
@@ -221,11 +222,12 @@ def suite_argv(
     searched: Sequence[str] = (),
     stops_clocks: bool = False,
     notes_uses: bool = False,
+    oracles: Mapping[str, Sequence[int]] = NO_ORACLES,
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`, also for `skips`, and `python_paths` for
     `searched`, `guest_missing_modules` for the stance of nobody, `guest_absent_candidate` for its `answers`,
-    `guest_caught_assertions` for what `may_catch` allows, `guest_clocks` for `stops_clocks`, and
-    `guest_universal_equality` for `notes_uses`."""
+    `guest_caught_assertions` for what `may_catch` allows, `guest_clocks` for `stops_clocks`,
+    `guest_universal_equality` for `notes_uses`, and `lines_of_oracles` for `oracles`."""
     runner = "unittest" if contract.unittest else "pytest"
     modules = modules_of("asserts_apart", runner)  # `asserts_apart` is imported by the test module that asserts become
     program = without_its_folder(guest_argv(modules, "main"))
@@ -234,6 +236,7 @@ def suite_argv(
                         "stance": stance, "answers": dict(answers or {}), "may_catch": caught,
                         "stops_clocks": stops_clocks, "searched": list(searched), "notes_uses": notes_uses,
                         "is_confirmed": contract.isolate == "auto", "has_gold": bool(contract.gold),
+                        "oracles": {path: list(lines) for path, lines in oracles.items()},
                         **_as_told(skips),
                         "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS
