@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
 """The battery as it is shipped: what a forgery becomes for a scenario, and that it knows no answer."""
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import pytest
 from harena.scoring import load_scenarios
 from harena.scoring.battery import BATTERY, Target, applicable, battery_version, defined_functions, rendered
 from harena.scoring.battery.forgery import ANY, CALLED, JUDGED, SCRIPTS, TEXTS
+from harena.scoring.battery.stubs import empty_answers
 
 
 def scenario(scoring: dict[str, Any], candidate: Any = "def add(a, b):\n    return a + b\n") -> Any:
@@ -88,3 +90,15 @@ def test_the_version_follows_the_content() -> None:
     """It is a digest, and stable."""
     assert len(battery_version()) == 16
     assert battery_version() == battery_version()
+
+
+def test_what_is_empty_of_each_kind() -> None:
+    """By an annotation, or by the form of what is returned; a function of which neither tells it is left out."""
+    source = (
+        "def a(x) -> list[int]: return x\ndef b(x): return f'{x}'\ndef c(x): return x\ndef d(x):\n    if x: return {}\n    return {1: x}\n"
+        "def e(x): return 'a' if x else 3\ndef g(x): return sorted(x)\ndef h(x): return ' '.join(x)\ndef i(x): return x > 1\n"
+        "class K:\n    def m(self): return {s for s in 'a'}\n    def n(self): return 'a' + self.x\n"
+    )
+    assert empty_answers(source) == {
+        "a": "[]", "b": '""', "d": "{}", "g": "[]", "h": '""', "i": "False", "K.m": "set()", "K.n": '""',
+    }  # fmt: skip

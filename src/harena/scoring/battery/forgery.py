@@ -29,6 +29,7 @@ from harena.scoring.contracts.contract import (
     WeightedContract,
 )
 from harena.scoring.guest.driver import KEPT_FROM
+from harena.scoring.guest.module_names import module_name
 from harena.scoring.scenario import Candidate, Scenario
 from harena.scoring.scorers.languages import PYTHON, SHELLS, language_of, unknown_ending
 
@@ -54,6 +55,9 @@ MARK = "harena-battery-mark"
 _MOST_NAMES, _LONGEST_NAME = 1_000, 100
 """how many names of a program are listed, and how long each may be: its author may have written them to fill the memory
 of whoever lists them"""
+_MOST_MODULES = 20
+_NO_ANSWERS: Mapping[str, str] = {}
+_NO_ANSWERS_OF_FILES: Mapping[str, Mapping[str, str]] = {}
 _DEFINED = re.compile(r"^(?:async )?(?:def|class) ([A-Za-z_][A-Za-z0-9_]*)\b", re.MULTILINE)
 
 
@@ -98,6 +102,8 @@ class Target:
     entry: str = ENTRY
     outputs: tuple[str, ...] = ()
     """files that the contract reads back"""
+    modules: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """the candidate's other modules that a suite may ask, and what they define"""
 
     @classmethod
     def of(cls, scenario: Scenario) -> Target:
@@ -109,7 +115,8 @@ class Target:
         entry = scenario.candidate.entry
         if _runs_any_language(contract) and language_of(entry, scenario.candidate.source) is not PYTHON:
             entry = ENTRY
-        return cls(contract_type(contract), functions, entry, _outputs(contract))
+        modules = _other_modules(scenario.candidate) if isinstance(contract, CommandContract) else ()
+        return cls(contract_type(contract), functions, entry, _outputs(contract), modules)
 
     @property
     def takes_programs(self) -> bool:
@@ -143,6 +150,13 @@ def _outputs(contract: Contract) -> tuple[str, ...]:
     if isinstance(contract, PythonContract):
         return contract.output_files
     return (contract.proof.file,) if isinstance(contract, CommandContract) and contract.proof.file else ()
+
+
+def _other_modules(candidate: Candidate) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Modules beside the entry that define something, and what that is."""
+    paths = [path for path in candidate.files if path.endswith(".py") and path != candidate.entry][:_MOST_MODULES]
+    found = ((path, defined_functions(candidate.files[path])) for path in paths)
+    return tuple((path, functions) for path, functions in found if functions)
 
 
 def defined_functions(source: str) -> tuple[str, ...]:
@@ -193,8 +207,11 @@ def parsed_tree(source: str) -> ast.Module | None:
         return None
 
 
-def rendered(forgery: Forgery, target: Target) -> Candidate:
-    """The forgery as a candidate for this target."""
+def rendered(
+    forgery: Forgery, target: Target, answers: Mapping[str, Mapping[str, str]] = _NO_ANSWERS_OF_FILES
+) -> Candidate:
+    """The forgery as a candidate for this target. `answers`: what functions of its files give in place of the forgery's
+    answer, by the path of the file and the function's name."""
     if forgery.text is not None:
         return Candidate(files={target.entry: filled_in(forgery.text, target)}, entry=target.entry)
     source = "\n".join([
@@ -202,12 +219,20 @@ def rendered(forgery: Forgery, target: Target) -> Candidate:
         forgery.top.strip("\n"),
         "def _answer(*arguments, **keywords):",
         textwrap.indent(textwrap.dedent(forgery.body).strip("\n"), "    "),
-        definitions(target.functions) if target.contract in CALLED else "",
+        definitions(target.functions, answers.get(target.entry, _NO_ANSWERS)) if target.contract in CALLED else "",
         "" if target.functions and target.contract in CALLED - RUN else _AS_PROGRAM,
     ])  # fmt: skip
     files = {filled_in(name, target): filled_in(text, target) for name, text in forgery.files.items()}
     program = as_entry(filled_in(source, target), target)
-    return Candidate(files={**files, target.entry: program}, entry=target.entry)
+    return Candidate(files={**_beside(target, answers), **files, target.entry: program}, entry=target.entry)
+
+
+def _beside(target: Target, answers: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The other modules that a suite asks for: each function does what the entry's do."""
+    if not target.entry.endswith(".py"):
+        return {}
+    start = f"from {module_name(target.entry)} import _answer\n"
+    return {path: start + definitions(functions, answers.get(path, _NO_ANSWERS)) for path, functions in target.modules}
 
 
 def as_entry(program: str, target: Target) -> str:
@@ -242,8 +267,9 @@ if __name__ == "__main__":
 """
 
 
-def definitions(functions: tuple[str, ...]) -> str:
-    """Source that defines what a contract calls; each calls `_answer`."""
+def definitions(functions: tuple[str, ...], answers: Mapping[str, str] = _NO_ANSWERS) -> str:
+    """Source that defines what a contract calls; each calls `_answer`, or gives what it has among the `answers`.
+    Objects of its classes can be made of anything."""
     lines: list[str] = []
     classes: dict[str, list[str]] = {}
     for name in functions:
@@ -251,12 +277,13 @@ def definitions(functions: tuple[str, ...]) -> str:
         if owner:
             classes.setdefault(owner.partition(".")[0], []).append(method)
         else:
-            lines += [f"def {name}(*arguments, **keywords):", "    return _answer(*arguments, **keywords)"]
+            answer = answers.get(name, "_answer(*arguments, **keywords)")
+            lines += [f"def {name}(*arguments, **keywords):", f"    return {answer}"]
     for owner, methods in classes.items():
-        lines += [f"class {owner}:"]
+        lines += [f"class {owner}:", "    def __init__(self, *arguments, **keywords):", "        pass"]
         for method in methods:
-            lines += [f"    def {method}(self, *arguments, **keywords):"]
-            lines += ["        return _answer(*arguments, **keywords)"]
+            answer = answers.get(f"{owner}.{method}", "_answer(*arguments, **keywords)")
+            lines += [f"    def {method}(self, *arguments, **keywords):", f"        return {answer}"]
     return "\n".join(lines)
 
 

@@ -6,6 +6,7 @@ best of them earns is what a right answer's score has to be compared with.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -17,13 +18,15 @@ from harena.scoring.battery.forgery import (
     Target,
     as_entry,
     contract_type,
+    parsed_tree,
     rendered,
 )
 from harena.scoring.contracts.contract import Contract, NumericContract, TestsContract, WeightedContract
 from harena.scoring.scenario import Candidate, Scenario
 
-CONSTANTS = ("0", "1", "-1", '""', "[]", "{}", "None", "True", "False", "0.5")
+CONSTANTS = ("0", "1", "-1", '""', "[]", "{}", "()", "set()", "None", "True", "False", "0.5")
 """Python's notation"""
+EMPTY_OF_EACH = "returns what is empty of each kind"
 WORDS = ("0", "1", "-1", "", "[]", "{}", "None", "True", "False", "0.5", "yes", "no", "YES", "NO", "true", "false",
          "A", "B", "C", "D", "correct", "I do not know.")  # fmt: skip
 """what a program prints, or a text is"""
@@ -62,6 +65,8 @@ def stubs(scenario: Scenario) -> Iterator[tuple[str, Candidate]]:
     if kind in CALLED and target.functions:
         for stub in CALLED_STUBS:
             yield stub.name, rendered(stub, target)
+        if (empty := _empty_of_each(scenario, target)) is not None:
+            yield EMPTY_OF_EACH, empty
         for error in _expected_errors(scenario.scoring):
             yield f"raises {error}", rendered(_stub(f"raises {error}", f"raise {error}"), target)
     elif kind in TEXTS | JUDGED:
@@ -82,6 +87,73 @@ def stubs(scenario: Scenario) -> Iterator[tuple[str, Candidate]]:
             yield "states the number that is worth most", _program(target, _printing(text, target))
         for name, line in _ECHOES.items():
             yield name, _program(target, _READ + line + "\n")
+
+
+def _empty_of_each(scenario: Scenario, target: Target) -> Candidate | None:
+    """A candidate whose functions give what is empty of the kind that those of the scenario's candidate give; None
+    where that is of one kind alone, as another stub gives, or unknown. Each function may be paid for another nothing.
+    """
+    answers = empty_answers(scenario.candidate.source)
+    of_modules = {path: empty_answers(scenario.candidate.files[path]) for path, _ in target.modules}
+    if len({*answers.values(), *(each for found in of_modules.values() for each in found.values())}) < 2:
+        return None
+    return rendered(_stub(EMPTY_OF_EACH, "return None"), target, {target.entry: answers, **of_modules})
+
+
+def empty_answers(source: str) -> dict[str, str]:
+    """What is empty of the kind that each function of a program says that it gives, by an annotation or by what it
+    returns; without those of which that is not known."""
+    tree = parsed_tree(source)
+    found: dict[str, str] = {}
+    for node in tree.body if tree is not None else ():
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = _empty_of(node)
+        elif isinstance(node, ast.ClassDef):
+            methods = (each for each in node.body if isinstance(each, ast.FunctionDef))
+            found.update((f"{node.name}.{each.name}", _empty_of(each)) for each in methods)
+    return {name: empty for name, empty in found.items() if empty}
+
+
+def _empty_of(function: ast.FunctionDef) -> str:
+    if function.returns is not None:
+        kind = function.returns.value if isinstance(function.returns, ast.Subscript) else function.returns
+        return _EMPTY_OF_NAMES.get(getattr(kind, "id", getattr(kind, "attr", "")).lower(), "")
+    values = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
+    found = {_empty_of_value(value) for value in values} - {""}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _empty_of_value(value: ast.expr) -> str:
+    """What is empty of the kind of an expression, where its form tells the kind."""
+    if isinstance(value, ast.Constant):
+        return _EMPTY_OF_NAMES.get(type(value.value).__name__, "")
+    if isinstance(value, ast.Call):
+        called = value.func
+        return (
+            _EMPTY_OF_NAMES.get(called.id, "")
+            if isinstance(called, ast.Name)
+            else _OF_METHODS.get(_attribute(called), "")
+        )
+    if isinstance(value, ast.BinOp):
+        return next(filter(None, map(_empty_of_value, (value.left, value.right))), "")
+    return next((empty for kinds, empty in _EMPTY_OF_FORMS if isinstance(value, kinds)), "")
+
+
+def _attribute(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else ""
+
+
+_EMPTY_OF_NAMES = {"str": '""', "list": "[]", "sorted": "[]", "sequence": "[]", "iterable": "[]", "dict": "{}",
+                   "mapping": "{}", "tuple": "()", "set": "set()", "frozenset": "frozenset()", "bytes": 'b""',
+                   "int": "0", "len": "0", "sum": "0", "float": "0.0", "bool": "False", "any": "False",
+                   "all": "True"}  # fmt: skip
+"""names of classes, and of builtins by what they give"""
+_OF_METHODS = {"join": '""', "format": '""', "strip": '""', "replace": '""', "lower": '""', "upper": '""',
+               "split": "[]", "union": "set()", "intersection": "set()", "difference": "set()"}  # fmt: skip
+_EMPTY_OF_FORMS: tuple[tuple[tuple[type[ast.expr], ...], str], ...] = (
+    ((ast.JoinedStr,), '""'), ((ast.List, ast.ListComp), "[]"), ((ast.Dict, ast.DictComp), "{}"), ((ast.Tuple,), "()"),
+    ((ast.Set, ast.SetComp), "set()"), ((ast.Compare,), "False"),
+)  # fmt: skip
 
 
 def _whole(target: Target, source: str) -> Candidate:
