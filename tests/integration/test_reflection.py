@@ -10,7 +10,7 @@ from test_unittest_suites import scored
 pytestmark = SHARED
 
 PROGRAM = """
-import abc, functools
+import abc, enum, functools
 class Meta(type): pass
 class Made(metaclass=Meta): pass
 class Named(type):
@@ -19,6 +19,10 @@ class Named(type):
     def __lt__(cls, other): return cls.__name__ < other.__name__
     def __add__(cls, other): return cls.__name__ + other.__name__
     def __bool__(cls): return False
+class Valued(enum.EnumMeta):
+    def __contains__(cls, item): return item in cls._value2member_map_
+class Color(enum.Enum, metaclass=Valued): RED = 1
+def named(module): return module.__name__
 class Ant(metaclass=Named): pass
 class Bee(metaclass=Named): pass
 class Shape(abc.ABC):
@@ -135,9 +139,9 @@ async def test_who_is_something_else_is_not_paid(name: str) -> None:
 
 
 UNSERVED = """
-import inspect, operator
+import inspect, operator, sys
 import pytest
-from solution import Ant, Bee, Far, Point, Shape, Steps, double
+from solution import Ant, Bee, Color, Far, Point, Shape, Steps, double, named
 @pytest.mark.parametrize("asks", [
     lambda: Point.__eq__ is object.__eq__,
     lambda: Point.__new__ is object.__new__,
@@ -149,6 +153,8 @@ from solution import Ant, Bee, Far, Point, Shape, Steps, double
     lambda: sorted([Bee, Ant]) == [Ant, Bee],
     lambda: Ant + Bee == "AntBee",
     lambda: not Ant,
+    lambda: 1 in Color and Color.RED in [Color.RED],
+    lambda: named(sys.modules[__name__]) == __name__,
 ])
 def test_it(asks):
     assert asks() and double(2) == 4

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 TEXTS = ("__repr__", "__str__", "__format__")
+CONTAINS = "its own __contains__"
+"""what is told of a class whose metaclass says otherwise than Python's own what is in it"""
 _PYTHONS = (type, object, abc.ABCMeta, enum.EnumMeta)
 _HERE = "<harena."
 """beginning of the names of harena's own files in a sandbox"""
@@ -27,7 +29,10 @@ _KEPT = frozenset({"__eq__", "__ne__", "__hash__", "__bool__"})
 def own_of_metaclass(cls: type, names: Iterable[str]) -> list[str]:
     """The methods among these that the metaclass of a class has, and none of Python's own metaclasses."""
     parts = [part for part in type.__dict__["__mro__"].__get__(type(cls)) if part not in _PYTHONS]
-    return [name for name in names if name not in _ELSEWHERE and any(name in vars(part) for part in parts)]
+    has = [name for name in names if any(name in vars(part) for part in parts)]
+    return [
+        CONTAINS if name == "__contains__" else name for name in has if name not in _ELSEWHERE or name == "__contains__"
+    ]
 
 
 def methods_of_metaclasses(stand_in_class: type, names: Iterable[str]) -> dict[str, Any]:

@@ -1128,6 +1128,10 @@ class Candidate(Border):
             self._lent[named] = value
             return ("b", *named)
         if isinstance(value, types.ModuleType):
+            if getattr(value, "__file__", None) in sources and value.__name__ not in self._on_both_sides:
+                self.note(
+                    f"it gives the candidate the module {value.__name__}, which only the suite has", is_doubt=False
+                )
             return ("M", value.__name__)
         if isinstance(value, BaseException):
             known_class = next((("k", n) for n, cls in self._classes.items() if cls is type(value)), None)

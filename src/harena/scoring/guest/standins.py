@@ -27,7 +27,7 @@ import types
 
 from harena.scoring.guest.candidate_process import DESCRIBING, SPECIAL
 from harena.scoring.guest.functions import describe, lacks_part
-from harena.scoring.guest.metaclass_methods import methods_of_metaclasses
+from harena.scoring.guest.metaclass_methods import CONTAINS, methods_of_metaclasses
 from harena.scoring.guest.object_graph import MUTABLE, SCALARS, VALUES
 from harena.scoring.guest.plain_operands import COMPARISONS, not_believed, others, said_of_others
 from harena.scoring.guest.swallowing_exits import is_verdict, may_skip_what_is_judged, skips_a_judgement, sources
@@ -708,7 +708,7 @@ def _class_len(cls: Any) -> int:
 
 
 def _class_contains(cls: Any, item: Any) -> bool:
-    if cls._harena_kind != "enum":
+    if cls._harena_kind != "enum" or cls._harena_contains:
         what = f"it asks the metaclass of the candidate's {cls.__name__} what is in it"
         cls._harena_candidate.note(what, is_doubt=False)
     return any(item is member or item == member for member in cls)
@@ -1302,6 +1302,7 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
         "_harena_methods": frozenset(methods),
         "_harena_kind": kind if kind in BASES else "enum" if kind == "enum" else "",
         "_harena_compares": "__eq__" in special,
+        "_harena_contains": CONTAINS in of_metaclass,
         "__module__": module,
         "__qualname__": qualified,
         "__doc__": doc,
