@@ -15,6 +15,10 @@ def inner(n, k): return n + k
 def wrapped(n):
     "It passes the question on."
     return inner(n, 2)
+def counted(n):
+    found = _twice(n) + grow(1)
+    return found
+def _twice(n): return 2 * n
 def grow(n): return n * 4
 def linked(items): return [*items]
 def norm(text): return text.strip()
@@ -40,6 +44,7 @@ EMPTIED = {
     "a fixture": ("@pytest.fixture\ndef want(): return reference\ndef test_a(want): assert f(3) == want(3)\n", {"reference"}),
     "a function of the tests": ("def wanted(n): return helpers.reference(n)\ndef test_a(): assert f(3) == wanted(3)\n", {"reference"}),
     "one that passes it on": ("def test_a(n): assert f(n) == wrapped(n)\n", {"wrapped", "inner"}),
+    "one that uses a private one": ("def test_a(n): assert f(n) == counted(n)\n", {"counted", "_twice"}),
     "another name": ("def test_a(n): assert f(n) == alias(n)\n", {"reference"}),
     "without an input": ("def test_a(): assert f() == reference()\n", {"reference"}),
 }  # fmt: skip

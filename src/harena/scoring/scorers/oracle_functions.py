@@ -67,7 +67,8 @@ def _tree(path: str, text: str) -> ast.Module | None:
 
 
 def _oracles(tree: ast.Module, words: set[str]) -> Iterator[_Function]:
-    """The functions of these names, those that they only pass their question on to, and methods of these names."""
+    """The functions of these names, those that they only pass their question on to or that are private to the module,
+    and methods of these names."""
     by_name = {node.name: node for node in tree.body if isinstance(node, FUNCTIONS)}
     aliases = {
         target.id: node.value.id
@@ -94,6 +95,7 @@ def _passed_on(by_name: Mapping[str, _Function], names: set[str]) -> set[str]:
         )
         if is_all and isinstance(last, ast.Return) and isinstance(last.value, ast.Call):
             found.add(word_of(last.value.func))
+        found.update(word for each in ast.walk(by_name[name]) if (word := word_of(each))[:1] == "_" and word in by_name)
     return found
 
 
