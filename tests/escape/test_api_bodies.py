@@ -24,7 +24,8 @@ from harena.core.errors import HarenaError
 from harena.server import routes
 from harena.server.answers import ProblemResponse
 from harena.server.app import _mistakes
-from harena.server.bodies import JsonRoute, json_in
+from harena.server.bodies import JsonRoute
+from harena.server.strict_json import json_in
 
 MESSAGES = int(os.environ.get("HARENA_FUZZ_MESSAGES", "5000"))
 READERS = {

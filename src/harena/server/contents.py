@@ -13,7 +13,7 @@ from harena.core.errors import ValidationError
 from harena.core.models import MIB
 from harena.core.records.record import bytes_of
 from harena.core.threads import BODIES
-from harena.server.bodies import IN_THREAD_BYTES
+from harena.server.bodies import AT_ONCE_BYTES
 
 PIECE = MIB
 """characters that are decoded at a time; a multiple of 4"""
@@ -32,7 +32,7 @@ async def decoded_files(files: Mapping[str, str]) -> dict[str, bytes]:
 
 
 async def _decoded(texts: Mapping[str, str]) -> dict[str, bytes]:
-    if sum(map(len, texts.values())) > IN_THREAD_BYTES:
+    if sum(map(len, texts.values())) > AT_ONCE_BYTES:
         return await BODIES.run(_all_decoded, texts)
     return _all_decoded(texts)
 

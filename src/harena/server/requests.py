@@ -19,12 +19,13 @@ from harena.core.threads import work_for
 from harena.core.workspace import WorkspaceLimits
 from harena.server.answer_memory import CountedAnswer
 from harena.server.answers import ProblemResponse
-from harena.server.bodies import LINES, OCTETS
+from harena.server.bodies import OCTETS
 from harena.server.bounds import MOST_JSON_BYTES
 from harena.server.connections import Connection
 from harena.server.face_routes import FACES
 from harena.server.request_shares import Share, needed_bytes, needed_for_more
 from harena.server.state import ServerState
+from harena.server.strict_json import LINES
 
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -23,7 +23,8 @@ from harena.core.errors import ValidationError
 from harena.core.models import MIB
 from harena.core.outside_json import MOST_VALUES
 from harena.server import app as server_app
-from harena.server.bodies import IN_THREAD_BYTES, MOST_DEPTH, JsonRoute, json_in
+from harena.server.bodies import AT_ONCE_BYTES, JsonRoute
+from harena.server.strict_json import MOST_DEPTH, json_in
 from harena.testing.conformance_operations import GOOD
 
 JSON = {"content-type": "application/json"}
@@ -208,7 +209,7 @@ async def test_the_model_of_a_large_body_holds_up_no_loop(first: str, status: in
     app.include_router(slow_routes)
     app.add_exception_handler(HTTPException, server_app._http_error)
     body = json.dumps({"texts": [first] + ["x"] * 19_999}).encode()
-    assert len(body) > IN_THREAD_BYTES
+    assert len(body) > AT_ONCE_BYTES
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:

@@ -21,7 +21,7 @@ from server_world import World
 
 from harena.core.errors import ValidationError
 from harena.core.workspace import WorkspaceLimits
-from harena.server import bodies, uploads
+from harena.server import bodies, large_bodies, uploads
 from harena.server.bounds import MOST_JSON_BYTES
 from harena.server.request_shares import needed_bytes
 from harena.server.requests import BODY_SECONDS
@@ -126,21 +126,25 @@ async def test_what_is_wrong_is_told_with_its_place(http: aiohttp.ClientSession,
 
 
 @pytest.mark.parametrize("kind", ["application/x-ndjson", "application/json"])
-async def test_long_json_is_read_in_a_thread(
+async def test_long_json_is_read_by_a_process(
     http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """Others do not wait for it: neither for a body, nor for the first line of lines."""
-    read, there = bodies.json_in, []
+    there = []
 
-    def noted(body: bytes, where: str) -> Any:
-        there.append((len(body) > bodies.IN_THREAD_BYTES, threading.get_ident() != threading.main_thread().ident))
-        return read(body, where)
+    def noted(read: Any, who: str) -> Any:
+        def reading(body: bytes, where: str) -> Any:
+            there.append((who, len(body) > bodies.AT_ONCE_BYTES, threading.current_thread() is threading.main_thread()))
+            return read(body, where)
 
-    monkeypatch.setattr(bodies, "json_in", noted)
-    for length in (1, bodies.IN_THREAD_BYTES):
+        return reading
+
+    monkeypatch.setattr(bodies, "json_in", noted(bodies.json_in, "here"))
+    monkeypatch.setattr(large_bodies.PROCESSES, "read", noted(large_bodies.PROCESSES.read, "a process"))
+    for length in (1, bodies.AT_ONCE_BYTES):
         async with http.post(PATH, data=lines({"nome": "x" * length}), headers={"content-type": kind}) as answer:
             assert answer.status == 422
-    assert there == [(False, False), (True, True)]
+    assert there == [("here", False, True), ("a process", True, False)]
 
 
 async def test_a_line_that_is_too_large(http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,6 @@ from harena.image_store.image_configs import read_image_config
 from harena.image_store.manifests import named_blobs, read_manifest
 from harena.scoring.contracts.templates import filled
 from harena.scoring.scorers import judge
-from harena.server.bodies import json_in
 
 LARGE: dict[str, Callable[[], str]] = {
     "integers of many digits": lambda: "[" + ",".join(["9" * 4300] * 150) + "]",
@@ -35,7 +34,7 @@ LARGE: dict[str, Callable[[], str]] = {
 }
 
 
-@pytest.mark.parametrize("read", [json_in, read_outside])
+@pytest.mark.parametrize("read", [read_outside])
 @pytest.mark.parametrize("kind", LARGE)
 def test_no_step_of_a_parser_is_long(read: Callable[[bytes], Any], kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other threads run between two steps; none is given more than a window, whatever the text holds."""

@@ -15,10 +15,10 @@ import harena.server
 from harena.core.errors import ValidationError
 from harena.core.threads import BODIES, work_for
 from harena.server import contents
-from harena.server.bodies import IN_THREAD_BYTES
+from harena.server.bodies import AT_ONCE_BYTES
 from harena.server.contents import PIECE, decoded, decoded_files
 
-SIZES = (0, 1, 2, 3, IN_THREAD_BYTES, PIECE // 4 * 3 - 1, PIECE // 4 * 3, PIECE // 4 * 3 + 1, 3 * PIECE)
+SIZES = (0, 1, 2, 3, AT_ONCE_BYTES, PIECE // 4 * 3 - 1, PIECE // 4 * 3, PIECE // 4 * 3 + 1, 3 * PIECE)
 
 
 async def test_contents_come_back_as_they_were() -> None:
@@ -47,11 +47,11 @@ async def test_large_contents_are_decoded_in_threads_of_their_workspace() -> Non
         await decoded_files(texts)
         return workspace in BODIES._pools
 
-    large = "A" * (IN_THREAD_BYTES + 4)
+    large = "A" * (AT_ONCE_BYTES + 4)
     for workspace, texts, expected in (
         ("small", {"/x": "AAAA"}, False),
         ("large", {"/x": large}, True),
-        ("many", {f"/{n}": "A" * 4096 for n in range(IN_THREAD_BYTES // 4096 + 1)}, True),
+        ("many", {f"/{n}": "A" * 4096 for n in range(AT_ONCE_BYTES // 4096 + 1)}, True),
     ):
         assert await asyncio.create_task(threads_for(workspace, texts)) is expected, workspace
 

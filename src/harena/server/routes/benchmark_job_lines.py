@@ -13,9 +13,10 @@ from harena.core.records.benchmark_jobs import BenchmarkJob
 from harena.core.spool import spool_folder
 from harena.core.threads import UPLOADS
 from harena.server.answers import JsonAnswer
-from harena.server.bodies import LINES, content_type
+from harena.server.bodies import content_type
 from harena.server.bounds import OnceHeader
 from harena.server.routes.dependencies import State, Writer
+from harena.server.strict_json import LINES
 from harena.server.uploads import Upload
 
 

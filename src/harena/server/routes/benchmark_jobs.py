@@ -9,10 +9,10 @@ from harena.core.operations import benchmark_jobs as table
 from harena.jobs.models import ScoreRequest
 from harena.server import shapes
 from harena.server.answers import StreamAnswer, begin_stream
-from harena.server.bodies import LINES
 from harena.server.bounds import MOST_LINES_BYTES, Id
 from harena.server.event_streams import EVENTS, After, LastEventId, send_events
 from harena.server.routes.dependencies import Reader, State
+from harena.server.strict_json import LINES
 from harena.server.table_routes import JsonBody, TableRoutes
 from harena.server.whole_results import whole_results
 

@@ -13,7 +13,7 @@ from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.operations.operation import ADMIN, PUBLISH, READ, WRITE, Scope
 from harena.core.threads import BODIES
-from harena.server.bodies import IN_THREAD_BYTES
+from harena.server.bodies import AT_ONCE_BYTES
 from harena.server.bounds import OnceHeader
 from harena.server.identity import Caller
 from harena.server.state import ServerState, state_of
@@ -68,7 +68,7 @@ async def _once(request: Request, idempotency_key: OnceHeader = None) -> Idempot
 
 async def fingerprinted(idempotency_key: str, body: bytes) -> IdempotencyKey:
     """The key of the request with this body. Raises ValidationError."""
-    if len(body) > IN_THREAD_BYTES:
+    if len(body) > AT_ONCE_BYTES:
         return await BODIES.run(IdempotencyKey.of, idempotency_key, body)
     return IdempotencyKey.of(idempotency_key, body)
 
