@@ -17,6 +17,7 @@ import pytest
 from server_world import world
 
 from harena.jobs import models
+from harena.node import training_room
 from harena.scoring import load
 from harena.scoring.contracts import formula, parts
 from harena.scoring.formats import importing
@@ -31,6 +32,7 @@ READERS = (
     parts.regular_expression,
     formula.check_formula,
     request.parse_request,
+    training_room._json_bytes,
 )
 """functions whose time grows with what is read, or that compile it"""
 SCORED = {
