@@ -13,7 +13,9 @@ from starlette.types import Receive, Scope, Send
 from harena.core.errors import HarenaError, PlatformError, SandboxError
 from harena.core.problems import CONTENT_TYPE, to_problem
 from harena.core.server_places import without_server_places
+from harena.core.threads import BODIES
 from harena.server.encoding import encoded, encoded_at_once, is_large
+from harena.server.encoding import pieces as json_pieces
 
 _log = logging.getLogger("harena.server")
 
@@ -21,8 +23,10 @@ T = TypeVar("T")
 
 MOST_DETAIL = 32 * 1024
 """characters of what a problem says"""
-_AT_ONCE = 500
-"""entries of a list that are put into words at a time"""
+_FEW = 500
+"""entries of a list that are put into words in the event loop"""
+_PART = 1000
+"""entries of a longer list that are put into words at a time, in a thread"""
 
 
 class JsonAnswer(Response):
@@ -137,21 +141,23 @@ async def begin_stream(pieces: AsyncGenerator[bytes, None], media_type: str) -> 
 
 
 async def answer_list(name: str, entries: Sequence[T], to_json: Callable[[T], Any]) -> Response:
-    """{name: entries}; of many entries, made while they are sent, some at a time: a program decides how many there
-    are, and others are answered between them."""
-    if len(entries) <= _AT_ONCE:
+    """{name: entries}; of many entries, made while they are sent, some at a time, in a thread of the workspace: a
+    program decides how many there are, and the event loop does nothing for each of them."""
+    if len(entries) <= _FEW:
         return JsonAnswer({name: [to_json(entry) for entry in entries]})
 
     async def pieces() -> AsyncGenerator[bytes, None]:
         head = b'{"%s":[' % name.encode()
-        for place in range(0, len(entries), _AT_ONCE):
-            part = [to_json(entry) for entry in entries[place : place + _AT_ONCE]]
-            yield head + (await encoded(part))[1:-1]
+        for place in range(0, len(entries), _PART):
+            yield head + await BODIES.run(_encoded_entries, entries[place : place + _PART], to_json)
             head = b","
-            await asyncio.sleep(0)
         yield b"]}"
 
     return await begin_stream(pieces(), JsonAnswer.media_type)
+
+
+def _encoded_entries(entries: Sequence[T], to_json: Callable[[T], Any]) -> bytes:
+    return b"".join(json_pieces([to_json(entry) for entry in entries]))[1:-1]
 
 
 async def _reader_has_gone(receive: Receive) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import threading
@@ -11,7 +12,7 @@ import pytest
 from starlette.types import Message
 
 from harena.core.records.catalog import ArchivedVersions, CatalogPage, ScoringContract
-from harena.server.answers import JsonAnswer
+from harena.server.answers import JsonAnswer, answer_list
 from harena.server.encoding import PIECE, encoded, is_large, pieces
 
 CONTRACT = ScoringContract(
@@ -78,6 +79,31 @@ async def test_a_large_value_is_told_in_another_thread() -> None:
 async def test_small_values_are_encoded_at_once(value: Any) -> None:
     assert not is_large(value)
     assert json.loads(await encoded(value)) == plain(value)
+
+
+@pytest.mark.parametrize("count", [0, 1, 500, 501, 1000, 1001, 2500])
+async def test_entries_of_a_long_list_are_told_in_another_thread(count: int) -> None:
+    """The event loop does nothing for each of them."""
+    threads = set()
+
+    def told(entry: int) -> dict[str, int]:
+        threads.add(threading.get_ident())
+        return {"entry": entry}
+
+    answer = await answer_list("entries", range(count), told)
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError("unreachable")
+
+    await answer({"type": "http"}, receive, send)
+    body = b"".join(message.get("body", b"") for message in sent)
+    assert json.loads(body) == {"entries": [{"entry": entry} for entry in range(count)]}
+    assert (threading.get_ident() in threads) == (0 < count <= 500)
 
 
 async def test_numbers_that_are_not_finite_are_refused() -> None:
