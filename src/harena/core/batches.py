@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+
+SLICE = 20
+"""items after which other work has its turn"""
 
 
 class Batches(Generic[T]):
     """Reads ahead, up to `most` items, while whoever asked last is still at work. Used from one event loop."""
 
-    def __init__(self, items: AsyncIterator[T], *, most: int = 1000) -> None:
+    def __init__(
+        self, items: AsyncIterator[T], *, most: int = 1000, turn: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """`turn` is waited for after SLICE items each time: they may come without a pause; None = it is not."""
         self._items = items
         self._most = most
+        self._turn = turn
         self._waiting: list[T] = []
         self._news = asyncio.Event()
         self._room = asyncio.Event()
@@ -50,9 +57,13 @@ class Batches(Generic[T]):
 
     async def _read(self) -> None:
         try:
+            count = 0
             async for item in self._items:
                 self._waiting.append(item)
                 self._news.set()
+                count += 1
+                if self._turn is not None and not count % SLICE:
+                    await self._turn()
                 if len(self._waiting) >= self._most:
                     self._room.clear()
                     await self._room.wait()

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import Header, Query
 
-from harena.core.batches import Batches
+from harena.core.batches import SLICE, Batches
 from harena.core.errors import HarenaError
 from harena.core.parameters import MOST_CURSOR
 from harena.core.records.benchmark_jobs import BenchmarkEvent
@@ -49,7 +49,7 @@ async def send_events(state: ServerState, found: AsyncIterator[Happened]) -> Asy
 
 async def _followed(state: ServerState, found: AsyncIterator[Happened]) -> AsyncGenerator[bytes, None]:
     draining = asyncio.ensure_future(state.draining.wait())
-    batches = Batches(found, most=EVENTS_AHEAD)
+    batches = Batches(found, most=EVENTS_AHEAD, turn=state.loop_turns.next)
     coming: asyncio.Future[list[Happened] | None] | None = None
     try:
         yield b": events\n\n"  # whoever asks learns at once that there is such a job
@@ -64,7 +64,10 @@ async def _followed(state: ServerState, found: AsyncIterator[Happened]) -> Async
             if happened is None:
                 yield _event("end", {})
                 return
-            yield b"".join(_event(event.kind, event.to_dict(), event.cursor) for event in happened)
+            for start in range(0, len(happened), SLICE):
+                await state.loop_turns.next()
+                some = happened[start : start + SLICE]
+                yield b"".join(_event(event.kind, event.to_dict(), event.cursor) for event in some)
     except HarenaError as error:
         yield _event("problem", problem_of(error, None))
     finally:

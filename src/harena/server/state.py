@@ -21,6 +21,7 @@ from harena.server.idempotency import Idempotency, SharedCreations
 from harena.server.identity import Access
 from harena.server.kept_outputs import KeptOutputs
 from harena.server.leases import Leases
+from harena.server.loop_turns import LoopTurns
 from harena.server.metrics import Metrics
 from harena.server.owned import OwnedSandboxes
 from harena.server.parsing_turns import ParsingTurns
@@ -74,6 +75,7 @@ class ServerState:
         self.greetings: Greetings | None = None
         """connections on which TLS is being agreed upon; None = this server has no TLS"""
         self.parsing_turns = ParsingTurns()
+        self.loop_turns = LoopTurns()
         self.kept_outputs = KeptOutputs(self.quotas, clock)
         self.command_outputs = CommandOutputs(clock)
         self._execs: dict[tuple[str, str, str], RunningExec] = {}
