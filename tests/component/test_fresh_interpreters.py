@@ -100,7 +100,7 @@ def test_the_first_job_loads_what_it_needs() -> None:
         "_load_jobs()\n"
         "rare = ['http.client', 'urllib.request', 'tomllib', 'pickletools', 'alembic', 'aiosqlite', 'rich', 'typer']\n"
         "rare += ['unittest', 'yaml']\n"
-        "rare += [f'harena.scoring.scorers.{name}' for name in ('command', 'harbor', 'judgement')]\n"
+        "rare += [f'harena.scoring.scorers.{name}' for name in ('command', 'command_forms', 'harbor', 'judgement')]\n"
         "rare += [f'harena.core.records.{name}' for name in ('images', 'objects', 'training_jobs', 'training_plans')]\n"
         "sys.exit(' '.join(name for name in rare if name in sys.modules) or 0)"
     )
@@ -121,9 +121,29 @@ def test_a_job_loads_its_scorers_as_its_scenarios_are_read() -> None:
         "for scoring, wanted in ((checks, set()), (both, {'weighted', 'output'})):\n"
         "    read_job({'scenarios': [row('one', checks), row('two', scoring)]}, types.SimpleNamespace(contract=None))\n"
         "    room = 'harena.scoring.scorers.'\n"
-        "    names = {name for name in ('weighted', 'output', 'command', 'harbor') if room + name in sys.modules}\n"
+        "    others = ('weighted', 'output', 'command_forms', 'harbor')\n"
+        "    names = {name for name in others if room + name in sys.modules}\n"
         "    if names != wanted:\n"
         "        sys.exit(f'{names}, {wanted}')"
+    )
+    ends_well(code)
+
+
+def test_test_code_of_a_data_set_loads_no_other_form_of_its_contract() -> None:
+    """What suites and trusted commands need takes three times as long to be loaded as what such code does."""
+    code = (
+        "import sys, types\n"
+        "from harena.jobs.benchmark.job_scenarios import read_job\n"
+        "row = {'task_id': 'HumanEval/0', 'prompt': 'def f(x):\\n', 'entry_point': 'f',\n"
+        "       'canonical_solution': '    return x + 0.1\\n',\n"
+        "       'test': 'def check(candidate):\\n    for _ in range(9):\\n        assert candidate(1) > 1\\n'}\n"
+        "job = read_job({'scenarios': [row]}, types.SimpleNamespace(contract=None))\n"
+        "room = 'harena.scoring.scorers.'\n"
+        "if job.scenarios[0].scoring.type != 'command' or room + 'command_forms' not in sys.modules:\n"
+        "    sys.exit('it is no test code')\n"
+        "names = ('suite', 'command', 'changed_expectations', 'literal_control', 'start_up_files', 'defined_tests',\n"
+        "         'computed_flow', 'verifier_leftovers', 'skip_conditions')\n"
+        "sys.exit(' '.join(name for name in names if room + name in sys.modules) or 0)"
     )
     ends_well(code)
 

@@ -356,14 +356,20 @@ def load_for_server() -> None:
         import harena.node.image_builds
         import harena.node.training_room
         import harena.node.world_agents
+        import harena.scoring.scorers.changed_expectations
         import harena.scoring.scorers.command
+        import harena.scoring.scorers.command_forms
         import harena.scoring.scorers.harbor
         import harena.scoring.scorers.judgement
+        import harena.scoring.scorers.literal_control
         import harena.scoring.scorers.longest_scoring
+        import harena.scoring.scorers.missing_programs
         import harena.scoring.scorers.output
         import harena.scoring.scorers.python
         import harena.scoring.scorers.reference
+        import harena.scoring.scorers.suite
         import harena.scoring.scorers.text
+        import harena.scoring.scorers.unnamed_modules
         import harena.scoring.scorers.weighted
         import harena.scoring.yaml_nodes
         import harena.store.catalog

@@ -196,7 +196,7 @@ def _scorer_of(kind: type[Contract]) -> Callable[[Bench, Any], Awaitable[Verdict
 
         return score_harbor
     assert issubclass(kind, CommandContract)
-    from harena.scoring.scorers.command import score_command
+    from harena.scoring.scorers.command_forms import score_command
 
     return score_command
 

@@ -32,7 +32,7 @@ from pathlib import Path
 import harena.scoring.scorers.judgement
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.scorers import driver_boot, scorer_process, start_up_files
-from harena.scoring.scorers.command import _argv
+from harena.scoring.scorers.asserts_once import asserts_argv
 from harena.scoring.scorers.hidden_expectations import _unparsed
 from harena.scoring.scorers.trusted_suite import candidate_argv, candidate_program, suite_argv
 import ast, harena.scoring.guest as guest
@@ -45,7 +45,7 @@ texts = [
     *suite_argv(contract, [], [], ""), *candidate_argv([], 1024), candidate_program(), scorer_process._scorer_program(),
     driver_boot.source_frame().decode(), ast.unparse(ast.parse(start_up_files.guard("/tmp", {})[1])),
     _unparsed(ast.parse("")),
-    *_argv(CommandContract(type="command", asserts="assert f()", calls={"f": "f"}, isolate=True), {}, "f.py"),
+    *asserts_argv(CommandContract(type="command", asserts="assert f()", calls={"f": "f"}, isolate=True), "f.py"),
 ]
 assert not any("this is of another version" in text for text in texts)
 print(len(texts) > 10)

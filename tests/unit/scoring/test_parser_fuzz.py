@@ -39,7 +39,7 @@ from harena.scoring.contracts.judge import LabelModelContract, ScoreModelContrac
 from harena.scoring.contracts.similarity import Metric, similarity
 from harena.scoring.contracts.templates import SampleError, filled
 from harena.scoring.formats.answers import program_in
-from harena.scoring.scorers.command import holds_at_end_of_line
+from harena.scoring.scorers.command_verdicts import holds_at_end_of_line
 from harena.scoring.scorers.drive import FrameReader, answered_value, judge
 from harena.scoring.scorers.harbor import _number as harbor_number
 from harena.scoring.scorers.judgement import judged

@@ -22,16 +22,16 @@ from typing import Literal
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.suite_protocol import NOTHING
+from harena.scoring.late_modules import loaded
 from harena.scoring.scorers.assert_names import AssertNames, assert_names
 from harena.scoring.scorers.asserts_apart import can_be_apart, score_asserts_apart
-from harena.scoring.scorers.changed_expectations import REPEATS, HiddenRun, tells_changes
 from harena.scoring.scorers.gold_runs import gold_bench, known_by_gold, known_of_gold, not_by_chance, told_by_gold
+from harena.scoring.scorers.hidden_run import REPEATS, HiddenRun
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, not_served
 from harena.scoring.scorers.suite_shared import with_room_for_suite
 from harena.scoring.scorers.suite_without_candidate import Norm, compared_nothing, norm_of_report, suite_key
 from harena.scoring.scorers.trusted_suite import idle_bench, missing_modules
-from harena.scoring.scorers.unnamed_modules import unnamed_modules
 from harena.scoring.slices import aside
 from harena.scoring.verdict import PASSED_BUT_TOOK, Verdict, broken_contract, failed, one_line, tampered
 
@@ -54,6 +54,9 @@ class _Code:
 
     async def knows(self, bench: Bench, *, is_all: bool = False) -> bool | None:
         """Whether the candidate knows the answers; asked before it meets what the code expects."""
+        await loaded("harena.scoring.scorers.changed_expectations")
+        from harena.scoring.scorers.changed_expectations import tells_changes
+
         return await tells_changes(bench, self.contract, self.hidden, is_all=is_all)
 
     async def over(self, bench: Bench, way: _Way) -> Attempt:
@@ -215,8 +218,12 @@ async def _failed(bench: Bench, code: _Code, way: _Way, verdict: Verdict) -> Ver
         return broken_contract(f"{NOTHING}, whoever the candidate is")
     if way == "apart" and (missing := await missing_modules(bench, code.contract)) is not None:
         return broken_contract(missing)
-    if verdict.score == 0.0 and (unnamed := await unnamed_modules(bench, code.contract)):
-        return broken_contract(unnamed)
+    if verdict.score == 0.0:
+        await loaded("harena.scoring.scorers.unnamed_modules")
+        from harena.scoring.scorers.unnamed_modules import unnamed_modules
+
+        if unnamed := await unnamed_modules(bench, code.contract):
+            return broken_contract(unnamed)
     return verdict
 
 

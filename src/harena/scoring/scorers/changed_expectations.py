@@ -16,9 +16,9 @@ second run for a candidate whose answer is such an object.
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from harena.core.errors import SandboxError, SandboxFileError
 from harena.core.models import SandboxSpec
@@ -28,15 +28,12 @@ from harena.scoring.guest.reported_comparisons import OPAQUE, TOLD_PATH
 from harena.scoring.scorers.computed_answers import Told, known_answers
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.hidden_expectations import Comparison, HiddenTests, hidden_tests
+from harena.scoring.scorers.hidden_run import HiddenRun, RunOnce
 from harena.scoring.scorers.hidden_siblings import MOST_CHOICES, siblings
 from harena.scoring.scorers.program import Bench, died_of_memory
 from harena.scoring.scorers.suite_without_candidate import norm_of_nobody, suite_key
 from harena.scoring.slices import aside, size_of
 
-RunOnce = Callable[[Bench, CommandContract], Awaitable[bool]]
-"""runs the tests of a contract once over the bench's candidate, in one process; whether it has taken anything of the
-tests, or has ended them before they could say so"""
-REPEATS = "it passes the tests, and does not know their answers where the expected values are hidden: it repeats them"
 _MOST_TOLD_BYTES = 4 * 1024 * 1024
 _TIMES_DENIED = 2
 
@@ -51,16 +48,6 @@ class _CountedPlaces:
     """places where the gold tells what is expected, and no `try` of the tests takes a failure back"""
     is_whole: bool
     """nothing else is judged by the tests"""
-
-
-@dataclass(slots=True)
-class HiddenRun:
-    """Whether one candidate knows what tests expect, found out when it is asked for the first time."""
-
-    run: RunOnce
-    found: list[bool | None] = field(default_factory=list)
-    repeats: list[bool] = field(default_factory=list)
-    """whether it answers with what the tests compute, where they compute something else"""
 
 
 async def repeats_expectations(bench: Bench, contract: CommandContract, hidden: HiddenRun) -> bool:

@@ -65,7 +65,13 @@ from harena.scoring.scorers.leftover_links import (
     parsed_states,
 )
 from harena.scoring.scorers.library_files import hiding_library
-from harena.scoring.scorers.make_rules import believed_without_work, checking_anew, is_rules, words_behind_make
+from harena.scoring.scorers.make_rules import (
+    believed_without_work,
+    checking_anew,
+    is_rules,
+    without_comments,
+    words_behind_make,
+)
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.redirecting_links import (
     FIND_CHANGED,
@@ -134,7 +140,6 @@ from harena.scoring.scorers.verifier_leftovers import (
     names_in,
     parsed,
     steering_above,
-    without_comments,
     written_paths,
 )
 from harena.scoring.scorers.verifier_scripts import COLLECTED, WatchedScripts, judging_files

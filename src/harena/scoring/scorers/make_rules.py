@@ -21,6 +21,10 @@ from pathlib import PurePosixPath
 
 VARIABLE = "GNUMAKEFLAGS"
 """what GNU make takes options from, before those of `MAKEFLAGS`"""
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+"""in the order in which `make` looks for them"""
+MOST_COMMENTED = 64 * 1024
+"""characters of a text in which comments are looked for"""
 _LONGEST_LINE = 10_000
 _MOST_RULES = 1000
 _MOST_NAMES = 1000
@@ -264,6 +268,29 @@ def words_behind_make(texts: str) -> set[str]:
         if (make := re.search(r"\bmake\b", piece)) is not None:
             words.update(re.findall(r"(?<=[ \t])[\w./-]+", piece[make.end() :]))
     return words
+
+
+def without_comments(path: str, text: str) -> str:
+    """A text of the verifier's as far as it is no comment, where its path tells in what it is written."""
+    if len(text) > MOST_COMMENTED or not path.endswith((".sh", ".bash", ".py")):
+        return text
+    return uncommented(text)
+
+
+def uncommented(text: str) -> str:
+    """A text of shell or Python without its comments."""
+    lines = []
+    for line in text.split("\n"):
+        at = double = single = 0
+        for match in re.finditer(r"(?:^|(?<=[ \t;]))#", line):
+            double += line.count('"', at, match.start())
+            single += line.count("'", at, match.start())
+            at = match.start()
+            if double % 2 == 0 and single % 2 == 0:
+                line = line[:at]
+                break
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def starts_make(texts: Iterable[str]) -> bool:

@@ -30,6 +30,7 @@ from harena.scoring.scorers.harbor import (
     made_ready,
 )
 from harena.scoring.scorers.leaked_proofs import look_at_processes
+from harena.scoring.scorers.make_rules import MAKEFILES
 from harena.scoring.scorers.redirecting_links import Led, computes_names
 from harena.scoring.scorers.sealed_verifier import PLACES_OF_DEFAULT
 from harena.scoring.scorers.start_up_files import (
@@ -40,7 +41,6 @@ from harena.scoring.scorers.start_up_files import (
     without_compiled_files,
 )
 from harena.scoring.scorers.verifier_changes import changes_of_a_script
-from harena.scoring.scorers.verifier_leftovers import MAKEFILES
 from harena.scoring.slices import aside, size_of
 from harena.scoring.verdict import one_line
 

@@ -13,13 +13,14 @@ from pathlib import PurePosixPath
 
 from harena.scoring.contracts.parts import folders_of
 from harena.scoring.scorers.make_rules import (
+    MAKEFILES,
     believed_without_work,
     is_rules,
     starts_make,
+    without_comments,
     words_behind_make,
     working_anew,
 )
-from harena.scoring.scorers.verifier_leftovers import MAKEFILES, without_comments
 
 _REQUIRED = re.compile(r"(?<=[\"'`/])[^\"'`/]{1,255}+(?=/?[\"'`])")
 _NODE = (".js", ".json", ".node")

@@ -22,6 +22,7 @@ from harena.scoring.contracts.harbor import is_within
 from harena.scoring.guest import first_module
 from harena.scoring.guest import sitecustomize as guest_sitecustomize
 from harena.scoring.guest_sources import source_of
+from harena.scoring.scorers.make_rules import MAKEFILES
 from harena.scoring.scorers.shell_code import code_mask, is_data
 from harena.scoring.scorers.start_up_names import (
     FILES,
@@ -33,7 +34,7 @@ from harena.scoring.scorers.start_up_names import (
     named_by,
     variables_assigned,
 )
-from harena.scoring.scorers.verifier_leftovers import MAKEFILES, STEERING
+from harena.scoring.scorers.verifier_leftovers import STEERING
 from harena.scoring.scorers.watched_files import ReadsFiles, content_of
 from harena.scoring.slices import aside
 

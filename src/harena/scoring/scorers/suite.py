@@ -27,14 +27,10 @@ from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.answer_tables import with_other_answers
 from harena.scoring.scorers.caught_failures import Mode
 from harena.scoring.scorers.caught_failures import attempt as attempt_of
-from harena.scoring.scorers.changed_expectations import (
-    REPEATS,
-    HiddenRun,
-    repeats_expectations,
-    tells_changes,
-)
+from harena.scoring.scorers.changed_expectations import repeats_expectations, tells_changes
 from harena.scoring.scorers.defined_tests import Dependence
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold, not_by_chance
+from harena.scoring.scorers.hidden_run import REPEATS, HiddenRun
 from harena.scoring.scorers.literal_control import Judge
 from harena.scoring.scorers.oracle_functions import without_oracles
 from harena.scoring.scorers.program import Bench

@@ -13,7 +13,7 @@ import asyncio
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harena.core import json_steps
 from harena.core.errors import SandboxExecutionError
@@ -28,7 +28,6 @@ from harena.scoring.scorers.drive import FrameReader
 from harena.scoring.scorers.driver_boot import room_for_files
 from harena.scoring.scorers.fair_time import Stopwatch, within
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
-from harena.scoring.scorers.skip_conditions import SkipCondition
 from harena.scoring.scorers.suite_settings import python_paths
 from harena.scoring.scorers.time_limits import may_be_of_border, wall_limit
 from harena.scoring.scorers.trusted_suite import (
@@ -53,6 +52,9 @@ from harena.scoring.verdict import (
     program_failure,
     tampered,
 )
+
+if TYPE_CHECKING:
+    from harena.scoring.scorers.skip_conditions import SkipCondition
 
 MOST_QUESTION_BYTES = 8 * MAX_BYTES
 """size limit of all questions of one suite together"""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
@@ -16,7 +16,6 @@ from harena.scoring.guest.suite_protocol import BESIDE, EQUAL, NO_PYTEST, TAKES,
 from harena.scoring.scorers.long_suites import takes_long
 from harena.scoring.scorers.oracle_functions import lines_of_oracles
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
-from harena.scoring.scorers.skip_conditions import SkipCondition
 from harena.scoring.scorers.suite_apart import Attempt, Report, parsed_report
 from harena.scoring.scorers.suite_settings import python_paths
 from harena.scoring.scorers.trusted_suite import (
@@ -42,6 +41,9 @@ from harena.scoring.verdict import (
     program_failure,
     tampered,
 )
+
+if TYPE_CHECKING:
+    from harena.scoring.scorers.skip_conditions import SkipCondition
 
 _NOT_STARTED = (126, 127, NO_PYTEST)
 _NOTING_TAKES = 5

@@ -8,7 +8,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
@@ -23,7 +23,6 @@ from harena.scoring.scorers.languages import NOTHING_BY_ENDING
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.scorers.shadowing import taking_no_part
-from harena.scoring.scorers.skip_conditions import SkipCondition
 from harena.scoring.scorers.suite_settings import python_paths
 from harena.scoring.scorers.trusted_names import (
     ALWAYS_TAKEN,
@@ -39,6 +38,9 @@ from harena.scoring.scorers.trusted_names import (
 )
 from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import one_line
+
+if TYPE_CHECKING:
+    from harena.scoring.scorers.skip_conditions import SkipCondition
 
 REQUIRES_SECONDS = 60.0
 NOTHING_CAUGHT: Mapping[str, int] = {}

@@ -16,6 +16,8 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from harena.scoring.scorers.make_rules import MAKEFILES, MOST_COMMENTED, uncommented, without_comments
+
 _WRITES_TO = re.compile(
     r"(?:(?<![-=<>])(?:>\|?(?!>)|(?P<adds>>>))|\btee|(?<!unzip)[ \t]-o"
     r"|--(?:output|output-file|out-file|outfile|log-file|junit-?xml|ctrf"
@@ -51,12 +53,10 @@ _MOST_TARGETS, _MOST_FOLDERS, _MOST_FOUND = 100, 20, 10_000
 """files that scripts write to, folders that they go to, and paths that both together give: what is beyond that is not
 looked at, so that the time for a text grows with its length only"""
 _LONGEST_PATH = 4096
-_MOST_TEXT, _MOST_TEXTS = 64 * 1024, 256 * 1024
+_MOST_TEXTS = 256 * 1024
 """characters of one script, and of all, that are looked at: a search holds the interpreter for as long as it takes"""
 _SCRATCH = ("/tmp/", "/var/tmp/")
 _CHANGES_TO = re.compile(r"(?m)(?:^|[;&|(])[ \t]*(?:cd|pushd)[ \t]+[\"']?(/[\w./-]*)")
-MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-"""in the order in which `make` looks for them"""
 STEERING = ("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg",
             "pyproject.toml", *MAKEFILES)  # fmt: skip
 _OPTIONS = frozenset(STEERING) - {"conftest.py", *MAKEFILES}
@@ -430,8 +430,8 @@ def _scripts(texts: Mapping[str, str]) -> list[str]:
     left = _MOST_TEXTS
     for path, text in texts.items():
         if path.endswith((".sh", ".bash")) and left:
-            scripts.append(_without_comments(text[: min(left, _MOST_TEXT)]))
-            left -= min(left, len(text), _MOST_TEXT)
+            scripts.append(uncommented(text[: min(left, MOST_COMMENTED)]))
+            left -= min(left, len(text), MOST_COMMENTED)
     return scripts
 
 
@@ -540,21 +540,6 @@ class _Before:
         return is_tee or script.endswith((">", "-o", "="), 0, at)
 
 
-def _without_comments(text: str) -> str:
-    lines = []
-    for line in text.split("\n"):
-        at = double = single = 0
-        for match in re.finditer(r"(?:^|(?<=[ \t;]))#", line):
-            double += line.count('"', at, match.start())
-            single += line.count("'", at, match.start())
-            at = match.start()
-            if double % 2 == 0 and single % 2 == 0:
-                line = line[:at]
-                break
-        lines.append(line)
-    return "\n".join(lines)
-
-
 def _resolved(target: str, values: Mapping[str, list[str]]) -> list[str]:
     """What a word of shell may stand for, by the assignments of the same text; `*` where these do not tell."""
     waiting, found = [target], []
@@ -607,13 +592,6 @@ def left_options(before: Mapping[str, str], after: Mapping[str, str], tests: Map
     given = [text for text in tests.values() if _GIVES_OPTIONS.search(text)]
     names = ((path, PurePosixPath(path).name) for path in _changed(before, after))
     return [path for path, name in names if name in _OPTIONS and not any(name in text for text in given)]
-
-
-def without_comments(path: str, text: str) -> str:
-    """A text of the verifier's as far as it is no comment, where its path tells in what it is written."""
-    if len(text) > _MOST_TEXT or not path.endswith((".sh", ".bash", ".py")):
-        return text
-    return _without_comments(text)
 
 
 def asks_for_modes(texts: Iterable[str]) -> bool:
