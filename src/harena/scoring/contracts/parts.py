@@ -15,6 +15,7 @@ from harena.scoring.contracts.carry import carried, defines, parsed
 from harena.scoring.contracts.patterns import check_pattern
 from harena.scoring.contracts.scorer_trust import may_execute_text
 from harena.scoring.digests import digest_of
+from harena.scoring.late_models import BUILT_WITH_FIRST_VALUE
 from harena.scoring.python_source import MOST_SCORER_TOKENS, SourceTooLargeError
 from harena.scoring.slices import MOST_AT_ONCE, size_at_least
 from harena.scoring.values import from_tagged
@@ -49,7 +50,9 @@ MOST_PATTERNS, MOST_PATTERN_CHARACTERS = 100, 8192
 class Strict(BaseModel):
     """Nothing is converted, nothing unknown is ignored, nothing changes afterwards."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=BUILT_WITH_FIRST_VALUE
+    )
 
 
 def _value(written: Any) -> Any:
