@@ -101,7 +101,9 @@ def test_the_first_job_loads_what_it_needs() -> None:
         "rare = ['http.client', 'urllib.request', 'tomllib', 'pickletools', 'alembic', 'aiosqlite', 'rich', 'typer']\n"
         "rare += ['unittest', 'yaml']\n"
         "rare += [f'harena.scoring.scorers.{name}' for name in ('command', 'command_forms', 'harbor', 'judgement')]\n"
+        "rare += [f'harena.scoring.formats.{name}' for name in ('answers', 'dockerfile', 'harbor', 'terminal_bench')]\n"
         "rare += [f'harena.core.records.{name}' for name in ('images', 'objects', 'training_jobs', 'training_plans')]\n"
+        "rare += [f'harena.core.records.{name}' for name in ('calibrations', 'catalog')]\n"
         "sys.exit(' '.join(name for name in rare if name in sys.modules) or 0)"
     )
     ends_well(code)

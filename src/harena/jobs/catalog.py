@@ -41,7 +41,6 @@ from harena.core.catalog import (
 from harena.core.clock import Clock
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.job_lifecycle import OPEN_STATES
-from harena.core.records.catalog import ENTRIES, ArchivedVersions, CatalogEntry, CatalogPage
 from harena.core.registry import IN_USE
 from harena.core.results import Trust
 from harena.core.rows import check_json
@@ -51,6 +50,7 @@ from harena.jobs.benchmark.kept_json import content_of, pack, unpack
 from harena.jobs.definitions import with_secret, without_secret
 
 if TYPE_CHECKING:
+    from harena.core.records.catalog import ArchivedVersions, CatalogEntry, CatalogPage
     from harena.scoring.contracts.stored import StoredContract
 
 MOST_METADATA = 100
@@ -146,6 +146,8 @@ class Catalog:
         one, or with `archived` every version there is; those that carry all of `metadata`. Raises ValidationError."""
         if not 1 <= limit <= MAX_PAGE:
             raise ValidationError(f"limit must be from 1 to {MAX_PAGE} (got {limit})")
+        from harena.core.records.catalog import CatalogPage
+
         page = await (await self._store()).page(
             workspace,
             kind,
@@ -172,6 +174,8 @@ class Catalog:
             )
             if not there:
                 raise _not_found(kind, ref)
+        from harena.core.records.catalog import ArchivedVersions
+
         return ArchivedVersions(name=name, archived=archived)
 
     async def delete(self, workspace: str, kind: CatalogKind, ref: str) -> None:
@@ -275,6 +279,8 @@ _SHOWN = ("ref", "name", "version", "digest", "metadata", "created_at", "archive
 
 def entry_answer(entry: EntryVersion, content: Mapping[str, Any] | None = None) -> CatalogEntry:
     """An entry as it is answered; with `content` also what was stored."""
+    from harena.core.records.catalog import ENTRIES  # a job without stored scenarios answers no entry
+
     shown = {name: getattr(entry, name) for name in _SHOWN}
     return ENTRIES[entry.kind].from_dict({**entry.described, **(content or {}), **shown})
 

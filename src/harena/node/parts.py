@@ -349,6 +349,8 @@ def load_for_server() -> None:
     stops the event loop, and with it every workspace, for as long as the disk and the interpreter take."""
     _load_jobs()
     with collection_paused():
+        import harena.core.records.calibrations
+        import harena.core.records.catalog
         import harena.egress.secrets
         import harena.image_build.builds
         import harena.image_store.images

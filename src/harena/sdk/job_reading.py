@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harena.core.job_diff import Attempts, diff, gather
 from harena.core.records.benchmark_jobs import BenchmarkJob, BenchmarkRun, ResultsPage
 from harena.core.records.job_diff import ComparedJob, ComparedJobs, JobDiff
 from harena.sdk.portal import in_thread
 from harena.sdk.result_files import ResultFormat, result_file
 
 if TYPE_CHECKING:
+    from harena.core.job_diff import Attempts
     from harena.core.ports import Operations
 
 PAGE = 1000
@@ -72,6 +72,8 @@ async def save(operations: Operations, job: str, path: Path, form: ResultFormat)
 
 async def compare(operations: Operations, a: str, b: str) -> JobDiff:
     """What changed from job `a` to job `b`."""
+    from harena.core.job_diff import diff
+
     jobs = [await operations.get_benchmark_job(job) for job in (a, b)]
     of_a, of_b = [await _gathered(operations, job.id) for job in jobs]
     compared_a, compared_b = [ComparedJob(id=job.id, name=job.name, state=job.state) for job in jobs]
@@ -86,6 +88,8 @@ def _open(job: BenchmarkJob) -> bool:
 
 
 async def _gathered(operations: Operations, job: str) -> dict[str, Attempts]:
+    from harena.core.job_diff import gather
+
     scenarios: dict[str, Attempts] = {}
     async for page in pages(operations, job):
         gather((run.to_dict() for run in page.runs), scenarios)

@@ -29,14 +29,13 @@ from harena.core.catalog import (
 from harena.core.clock import Clock
 from harena.core.errors import HostUnsupportedError, NotFoundError, ValidationError
 from harena.core.job_lifecycle import ENDED_STATES
-from harena.core.records.calibrations import CalibrationReport
-from harena.core.records.catalog import CalibrationJob, CalibrationOutline, StoredScenarios
 from harena.core.threads import SCENARIOS
 from harena.jobs.benchmark.job_scenarios import read_batch, sources_to_store
 from harena.jobs.benchmark.kept_json import pack, unpack
 
 if TYPE_CHECKING:
     from harena.core.idempotency import IdempotencyKey
+    from harena.core.records.catalog import CalibrationJob, CalibrationOutline, StoredScenarios
     from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
     from harena.jobs.catalog import CatalogReader
     from harena.scoring.calibration import Calibration
@@ -205,6 +204,9 @@ def _read_plan(sources: Mapping[str, Any], gold_runs: int, reader: CatalogReader
 
 
 def _answer(calibration: NewCalibration, stored: StoredReport | None, state: str | None) -> CalibrationJob:
+    from harena.core.records.calibrations import CalibrationReport
+    from harena.core.records.catalog import CalibrationJob
+
     report = None if stored is None else CalibrationReport.from_dict(stored)
     return CalibrationJob(
         id=calibration.job_id,
@@ -226,6 +228,8 @@ def with_calibrations(entry: StoredScenarios, found: Sequence[CalibrationJob]) -
 
 
 def _outline(calibration: CalibrationJob) -> CalibrationOutline:
+    from harena.core.records.catalog import CalibrationOutline
+
     report = calibration.report
     return CalibrationOutline(
         id=calibration.id,

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 
 from harena.scoring.contracts.text import StringCheckContract
-from harena.scoring.formats.answers import final_answer
 from harena.scoring.formats.asked_fields import asked_in, right_answer_in
 from harena.scoring.formats.graders import conversation_asked
 from harena.scoring.formats.rows import FieldError, Row, shown
@@ -40,6 +39,8 @@ def number_in(answer: str, wanted: str) -> str:
     """The number that an answer ends with, as the contract of a row compares it: `wanted` where it is that one."""
     if not answer.strip():
         return answer
+    from harena.scoring.formats.answers import final_answer  # which is loaded to read an answer, not to know a row
+
     said = _last_number(final_answer(answer))
     if same_number(said, Decimal(wanted)):
         return wanted

@@ -27,7 +27,7 @@ from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract, is_of_s
 from harena.scoring.formats.compose import ComposeTask, compose_file, read_compose
 from harena.scoring.formats.dockerfile import DOCKERFILE, Environment, inside, read_dockerfile, text_of
 from harena.scoring.formats.rows import FieldError, Row, shown
-from harena.scoring.formats.task import Family, Task, made
+from harena.scoring.formats.task import Task, made
 from harena.scoring.formats.task_files import ENCODED, SOLUTION_ENTRY, files_of, script_of, with_binaries
 from harena.scoring.formats.task_images import BuildFields, image_build
 from harena.scoring.formats.terminal_bench import CONFIGURATION as TASK_YAML
@@ -380,11 +380,3 @@ def _megabytes(environment: Mapping[str, Any], name: str) -> int | None:
     if found is None:
         raise FieldError(f"environment.{name}", f'must be a size, as "2G", not {shown(old)}')
     return max(16, int(float(found[1]) * (1024 if found[2].upper() == "G" else 1)))
-
-
-FAMILY = Family(
-    name="harbor",
-    needs="a folder with task.toml (or task.yaml), or of such folders",
-    fits=lambda _: False,  # a folder is no row: see `recognised`
-    read=read,
-)

@@ -23,7 +23,6 @@ from harena.core.task_archives import task_folders
 from harena.scoring.contracts.contract import TestsContract
 from harena.scoring.contracts.parts import Contract
 from harena.scoring.contracts.stored import ContractLookup
-from harena.scoring.formats.answers import program_in
 from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
 from harena.scoring.formats.own_scenarios import NOP, ORACLE, names_asked_by, own_scenarios
@@ -311,6 +310,8 @@ def _program(task: Task, answer: Answer) -> str:
         return task.read_answer(answer.text)
     if not task.entry.endswith(".py"):
         return answer.text
+    from harena.scoring.formats.answers import program_in  # a data set that is scored with its own needs none of it
+
     code = program_in(answer.text, _asked_for(task))
     if not answer.is_completion:
         return code

@@ -18,7 +18,6 @@ from harena.scoring.contracts.judge import JudgeContract
 from harena.scoring.contracts.parts import Contract
 from harena.scoring.contracts.stored import ContractLookup
 from harena.scoring.contracts.text import TextContract
-from harena.scoring.formats.answers import program_in
 from harena.scoring.formats.asked_names import FIELDS, asked_names
 from harena.scoring.formats.rows import refusal
 from harena.scoring.formats.samples import ONE_ANSWER
@@ -129,6 +128,8 @@ def _of_an_answer(scenario: Scenario) -> Scenario:
     written = scenario.candidate
     if written.files.keys() != {DEFAULT_ENTRY} or not runs_programs(scenario.scoring):
         return scenario
+    from harena.scoring.formats.answers import program_in  # most files have programs, and no answers to be read
+
     program = program_in(written.source, names_asked_by(scenario.scoring))
     if program == written.source:
         return scenario

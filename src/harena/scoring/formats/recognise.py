@@ -11,18 +11,31 @@ from harena.scoring.formats.contests import APPS, CODECONTESTS, COMMONOJ, VERIFI
 from harena.scoring.formats.evalplus import FAMILY as EVALPLUS
 from harena.scoring.formats.graders import GRADER, REQUEST, RFT
 from harena.scoring.formats.gsm8k import FAMILY as GSM8K
-from harena.scoring.formats.harbor import FAMILY as HARBOR
 from harena.scoring.formats.humaneval import FAMILY as HUMANEVAL
 from harena.scoring.formats.livecodebench import FAMILY as LIVECODEBENCH
 from harena.scoring.formats.mbpp import FAMILY as MBPP
 from harena.scoring.formats.prompt_rows import FAMILY as PROMPTS
 from harena.scoring.formats.prompt_rows import is_prompt_row
 from harena.scoring.formats.rows import Row, refusal
-from harena.scoring.formats.task import Family
+from harena.scoring.formats.task import Family, Task
 from harena.scoring.formats.tested_prompts import FAMILY as TESTED_PROMPTS
+
+
+def _read_task(row: Row) -> Task:
+    """Read a task's folder by a dozen modules, which are not loaded to know a row."""
+    from harena.scoring.formats.harbor import read
+
+    return read(row)
+
 
 SCENARIOS = "scenarios"
 """harena's own format"""
+HARBOR = Family(
+    name="harbor",
+    needs="a folder with task.toml (or task.yaml), or of such folders",
+    fits=lambda _: False,  # a folder is no row: see `recognised`
+    read=_read_task,
+)
 FAMILIES: tuple[Family, ...] = (
     HUMANEVAL,
     EVALPLUS,
