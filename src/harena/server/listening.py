@@ -12,9 +12,11 @@ from typing import Any
 import uvicorn
 
 from harena.core.errors import PlatformError
+from harena.core.threads import NODE
 from harena.server.addresses import reachable
 from harena.server.app import create_app
 from harena.server.connections import ListeningSocket, quiet_about_accepting
+from harena.server.large_bodies import PROCESSES
 from harena.server.protocol import HttpProtocol
 from harena.server.state import ServerState
 from harena.server.tls import Certificate, Greetings
@@ -92,6 +94,7 @@ class HttpServer:
         self._uvicorn.config.timeout_graceful_shutdown = max(1, round(left))
         self._uvicorn.should_exit = True
         await self._serving
+        await NODE.run_for("", PROCESSES.end_idle)
 
     async def _until_no_request_is_open(
         self, server: uvicorn.Server, serving: asyncio.Task[None], deadline: float
