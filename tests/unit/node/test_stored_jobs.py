@@ -131,7 +131,7 @@ async def test_a_calibration_is_kept_with_the_version(tmp_path: Path, durable: b
         assert begun["scenarios"] == "batch@1"
         ended = await jobs.calibrations.wait(HERE, begun["id"])
         job = await jobs.get(HERE, begun["id"])
-        assert (job["progress"]["total"], job["lineage"]["scenarios"]) == (25, "batch@1")
+        assert (job["progress"]["total"], job["lineage"]["scenarios"]) == (27, "batch@1")
         assert (job["config"]["timeout_seconds"], job["config"]["concurrency"]) == (10.0, 8)
         await stored(jobs, expected=2)
         await jobs.delete(HERE, begun["id"])

@@ -91,7 +91,7 @@ def test_where_nothing_can_be_claimed_a_block_is_drawn(claims: Path) -> None:
     """It is seldom another one's: there are four million, all of them below the ranges of images."""
     claims.write_text("no folder")
     blocks = {single_users.claimed() for _ in range(20)}
-    assert len(blocks) == 20
+    assert len(blocks) >= 18  # one in 24,000 of these draws has one twice
     assert {lock for _, lock in blocks} == {-1}
     assert all(first % 500 == 0 for first, _ in blocks)
     assert spawner._MOST_USERS == single_users.IDS

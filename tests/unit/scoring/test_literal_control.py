@@ -47,7 +47,9 @@ async def _runs(source: str) -> tuple[bool, int]:
         {"type": "command", "pytest": ["test_it.py"], "files": {"test_it.py": TESTS}}
     )
     scenario = types.SimpleNamespace(files={}, candidate=types.SimpleNamespace(entry="solution.py"))
-    bench: Any = types.SimpleNamespace(scenario=scenario, base_spec=None, spec=None, timeout_seconds=1.0)
+    bench: Any = types.SimpleNamespace(
+        scenario=scenario, base_spec=None, spec=None, sandboxes=None, timeout_seconds=1.0
+    )
     bench.again = lambda: bench
     runs = 0
 

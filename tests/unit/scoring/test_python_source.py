@@ -169,6 +169,7 @@ BOUNDED = {
     "scoring/scorers/computed_answers.py": "_MOST_SOURCE characters",
     "scoring/scorers/driver_boot.py": "a source of harena's",
     "scoring/scorers/hidden_expectations.py": "_MOST_SOURCE characters",
+    "scoring/scorers/oracle_functions.py": "a text of harena's",
     "scoring/scorers/leaked_proofs.py": "_MOST_TEXT characters",
     "scoring/battery/digging.py": "written for sandboxes",
     "scoring/battery/forgery.py": "MOST_READ characters",
