@@ -331,6 +331,23 @@ print("".join(reversed(line)))
             partial_credit=True,
         ),
     ),
+    # a call that no input needs
+    "no-item-is-there-twice": (
+        "survivors",
+        called(
+            "unique",
+            "def unique(items):\n    return sorted(set(items))\n",
+            [[[[3, 1, 2]], [1, 2, 3]], [[[]], []], [[[9, -4]], [-4, 9]]],
+        ),
+    ),
+    "no-letter-is-large": (
+        "survivors",
+        called(
+            "vowels_in",
+            "def vowels_in(text):\n    return sum(1 for sign in text.lower() if sign in 'aeiou')\n",
+            [[["queue"], 4], [["rhythm"], 0], [["a box"], 2]],
+        ),
+    ),
     # the tests lean on one another
     "calls-lean-on-calls": ("order", called("ticket", COUNTER, [[["a"], "a-1"], [["b"], "b-2"], [["c"], "c-3"]])),
     "methods-lean-on-methods": ("order", suite("turns", STACK, BY_NAME)),

@@ -54,6 +54,8 @@ def test_every_planted_fault_is_found() -> None:
         if kind not in [finding.kind for finding in found[rows[-1]["problem"]["id"]].findings]
     }
     assert missed == {}
+    told = {name: said.says for name in ("unique", "vowels_in") for said in found[name].findings}
+    assert ("call of set" in told["unique"], "call of lower" in told["vowels_in"]) == (True, True)
 
 
 def test_no_sound_problem_is_accused() -> None:

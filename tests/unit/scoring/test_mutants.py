@@ -34,11 +34,62 @@ def made(source: str, scoring: dict[str, Any] | None = None, **options: Any) -> 
         ("list(range(n))", "list(range(n - 1))"),
         ("print(a[:n])", "print(a[:n - 1])"),
         ("def f():\n    return a", "def f():\n    return None"),
+        ("print([a for a in b if a])", "print([a for a in b])"),
+        ("print(sorted(set(a)))", "print(sorted(a))"),
+        ("print(sorted(set(a)))", "print(set(a))"),
+        ("print(sorted(a, key=len, reverse=True))", "print(a)"),
+        ("print(a.lower().count('b'))", "print(a.count('b'))"),
+        ("print(a.strip())", "print(a)"),
+        ("print(abs(a))", "print(a)"),
+        ("print(round(a, 2))", "print(a)"),
+        ("print(int(a / b))", "print(a / b)"),
+        ("print(list(a))", "print(a)"),
+        ("print(list(reversed(a)))", "print(list(a))"),
+        ("print(math.floor(a))", "print(a)"),
+        ("a.sort()\nprint(a)", "a\nprint(a)"),
+        ("a = set(b)\nprint(len(a), c in a)", "a = b\nprint(len(a), c in a)"),
+        ("def f(n):\n    f(n[1:])", "def f(n):\n    n[1:]"),
+        ("print(sum(a))", "print(max(a))"),
+        ("print(min(a, b))", "print(max(a, b))"),
+        ("print(a.startswith(b))", "print(a.endswith(b))"),
     ],
 )
 def test_each_kind_of_mistake_is_made(source: str, mutant: str) -> None:
     """Operators, constants, comparisons, boundaries, returns; and nothing else is changed."""
     assert mutant in [text.strip() for text in made(source).values()]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a = (b, sum(list(c)))",
+        "a = max(sorted(b))",
+        "print(c in set(b))",
+        "a = set(b)\nprint(c in a, d in a)",
+        "for c in list(a):\n    print(c)",
+        "a = list(b)\na.append(c)",
+        "a = list(map(f, b))",
+        "a = int(b)",
+        "a = int(b.strip())",
+        "a = input().strip()",
+        "a = b.strip().split()",
+        "a.strip()",
+        "a = set(b) & set(c)",
+        "print(*list(a))",
+        "a = f(b)",
+        "a = sorted(*b)",
+        "a = range(b, c).index(d)",
+    ],
+)
+def test_no_call_is_left_out_whose_loss_nothing_can_tell(source: str) -> None:
+    """Or every run: what is read is converted, and a set's operations need sets."""
+    assert [name for name in made(source) if "is left out" in name] == []
+
+
+def test_each_kind_of_mistake_gets_its_share() -> None:
+    """However many constants a program has: the one call that matters is among the mutants."""
+    table = "".join(f"    b[{n}] = {n + 1}\n" for n in range(60))
+    assert "line 63: a call of lower is left out" in made(f"def f(a):\n    b = dict()\n{table}    return a.lower()\n")
 
 
 LONG = "def f(a, b):\n    'Says 3.'\n" + "".join(
@@ -73,6 +124,7 @@ HOSTILE = {
     "many calls": "f" + "()" * 50_000 + "\n",
     "many branches": "if a: pass\n" + "elif a: pass\n" * 20_000,
     "many levels": "".join(" " * n + "if a:\n" for n in range(99)) + " " * 99 + "pass\n",
+    "many names of one set": "a = set(b)\n" * 3_000 + "a in a\n" * 3_000,
     "many functions in functions": "".join(" " * n + "def f():\n" for n in range(99)) + " " * 99 + "pass\n",
     "much": "a = 1\n" * 400_000,
     "NUL": "a = '\x00'\n",

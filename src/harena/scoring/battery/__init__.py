@@ -48,7 +48,7 @@ BATTERY: tuple[Forgery, ...] = (
     *TEXT_FORGERIES,
 )  # fmt: skip
 """every forgery; their names differ"""
-TRIED = "stubs-2 mutants-1 audits-1"
+TRIED = "stubs-2 mutants-2 audits-2"
 """changes when other stubs or mutants are made of a scenario"""
 
 

@@ -1,8 +1,9 @@
 """Mutants of a right answer: each has one small mistake, and a contract that is worth its name notices most of them.
 
-Python is changed in its tree: a comparison, an operator, a constant, the end of a range, a condition, what is returned.
-Of anything else (a script, a text) a line or a number is changed. Some mutants are right after all (the mistake is in a
-branch that nothing reaches); so a survivor says "look here", and no survivor of many says that the contract looks.
+Python is changed in its tree: a comparison, an operator, a constant, the end of a range, a condition, what is returned,
+a call that is left out or is another. The kinds of mistakes get equal shares of the mutants. Of anything else (a
+script, a text) a line or a number is changed. Some mutants are right after all (the mistake is in a branch that nothing
+reaches); so a survivor says "look here", and no survivor of many says that the contract looks.
 """
 
 from __future__ import annotations
@@ -12,9 +13,13 @@ import copy
 import random
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice, zip_longest
 
 from harena.scoring.battery.forgery import JUDGED, TEXTS, contract_type, parsed_tree
+from harena.scoring.battery.mutated_calls import calls_left_out, other_function
 from harena.scoring.scenario import Candidate, Scenario
 
 MOST_MUTANTS = 12
@@ -47,6 +52,8 @@ class Mutant:
 
 Change = Callable[[ast.AST], str | None]
 """gives a node other parts (it changes none of the parts) and says how; None where there is nothing of its kind"""
+Mistake = Callable[[], AbstractContextManager[str]]
+"""puts a mistake into a tree for a while, and says where and what it is"""
 
 
 def _comparison(node: ast.AST) -> str | None:
@@ -71,6 +78,9 @@ def _logic(node: ast.AST) -> str | None:
     if isinstance(node, ast.If | ast.While | ast.IfExp):
         node.test = ast.UnaryOp(ast.Not(), node.test)
         return "a condition is turned around"
+    if isinstance(node, ast.comprehension) and node.ifs:
+        node.ifs = node.ifs[1:]
+        return "a condition of a comprehension is left out"
     return None
 
 
@@ -111,7 +121,8 @@ def _returned(node: ast.AST) -> str | None:
     return "nothing is returned"
 
 
-CHANGES: tuple[Change, ...] = (_comparison, _operator, _logic, _constant, _boundary, _returned)
+CHANGES: tuple[Change, ...] = (_comparison, _operator, _logic, _constant, _boundary, _returned, other_function)
+"""what is changed in place; calls are left out besides"""
 
 
 def mutants(gold: Scenario, *, most: int = MOST_MUTANTS) -> list[Mutant]:
@@ -133,28 +144,66 @@ def mutants(gold: Scenario, *, most: int = MOST_MUTANTS) -> list[Mutant]:
 
 
 def _changed_program(source: str, dice: random.Random) -> Iterator[tuple[str, str]]:
-    """(what is changed, the program) for each place and change, in an order that is drawn."""
+    """(what is changed, the program) for each place and change: a change of each kind in turn, in an order that is
+    drawn."""
     tree = parsed_tree(source)
     if tree is None:
         return
     nodes = list(ast.walk(tree))
     passive = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # docstrings
-    places = [
-        (index, change)
-        for index, node in enumerate(nodes)
+    kinds: list[list[Mistake]] = [
+        [
+            partial(_changed, node, change)
+            for node in nodes
+            if id(node) not in passive and change(copy.copy(node)) is not None
+        ]
         for change in CHANGES
-        if id(node) not in passive and change(copy.copy(node)) is not None
     ]
-    dice.shuffle(places)
-    for index, change in places[:MOST_TRIED]:
+    kinds.append([partial(_put, parent, call, instead, said) for call, parent, instead, said in calls_left_out(nodes)])
+    for mistakes in kinds:
+        dice.shuffle(mistakes)
+    dice.shuffle(kinds)
+    in_turn = (mistake for mistake in chain.from_iterable(zip_longest(*kinds)) if mistake is not None)
+    for mistake in islice(in_turn, MOST_TRIED):
         try:
-            other = copy.deepcopy(tree)
-            said = change(list(ast.walk(other))[index])
-            text = ast.unparse(ast.fix_missing_locations(other)) + "\n"
+            with mistake() as said:
+                text = ast.unparse(tree) + "\n"
             compile(text, "mutant.py", "exec")
         except (RecursionError, MemoryError, SyntaxError, ValueError, OverflowError):
             continue
-        yield f"line {getattr(nodes[index], 'lineno', 1)}: {said}", text
+        yield said, text
+
+
+@contextmanager
+def _changed(node: ast.AST, change: Change) -> Iterator[str]:
+    """The tree with this change in it, and how that is said; afterwards it is as it was."""
+    parts = dict(ast.iter_fields(node))
+    try:
+        yield f"line {_line(node)}: {change(node)}"
+    finally:
+        for name, part in parts.items():
+            setattr(node, name, part)
+
+
+@contextmanager
+def _put(parent: ast.AST, node: ast.AST, instead: ast.AST, said: str) -> Iterator[str]:
+    """The tree with another node in this one's place; afterwards it is as it was."""
+    parts = dict(ast.iter_fields(parent))
+    try:
+        for name, part in parts.items():
+            if part is node:
+                setattr(parent, name, instead)
+            elif isinstance(part, list) and any(one is node for one in part):
+                setattr(parent, name, [instead if one is node else one for one in part])
+        yield f"line {_line(node)}: {said}"
+    finally:
+        for name, part in parts.items():
+            setattr(parent, name, part)
+
+
+def _line(node: ast.AST) -> int:
+    line: int = getattr(node.target if isinstance(node, ast.comprehension) else node, "lineno", 1)
+    return line
 
 
 def _changed_text(text: str, dice: random.Random) -> Iterator[tuple[str, str]]:
