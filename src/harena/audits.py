@@ -42,8 +42,8 @@ __all__ = [
 Follow = Callable[[Iterable[Any]], object]
 """is given the events of the job, and returns when they end"""
 FAIL_ON = ("error", "warning")
-NO_GOLD = "no_gold"
-"""finding of a problem without a right answer"""
+UNPROVEN = ("no_gold", "no_mutants")
+"""findings of a problem of which something is not known: whether its tests can be passed, or how strong they are"""
 
 
 def audit(
@@ -64,7 +64,8 @@ def audit(
     """Find out for each problem of a data set whether its rewards can be cheated and its tests are strong enough.
 
     `data_set`, `candidates` (right answers, where it holds none), `format` and `grader` are those of a benchmark job;
-    a problem that has no right answer is audited without, and is `unproven` where nothing is found against it.
+    a problem that has no right answer, or one of which no mutant can be made, is audited without, and is `unproven`
+    where nothing is found against it.
     `fail_on` says how grave a finding makes a problem unfit: "error" or "warning". `resume` is the id of an audit's job
     on a server, which is followed to its end in place of a new one. Blocks; `started` gets the job's id, and `follow`
     its events meanwhile.
@@ -124,8 +125,8 @@ def audit_of(report: CalibrationReport, *, data_set: object = "", fail_on: str =
 
 def _problem(row: CalibratedScenario, grave: tuple[str, ...]) -> AuditedProblem:
     idle = [score for score in (row.empty_score, row.stub_score, row.constants.best_score) if score is not None]
-    against = [finding for finding in row.findings if finding.severity in grave and finding.kind != NO_GOLD]
-    is_proven = all(finding.kind != NO_GOLD for finding in row.findings)
+    against = [finding for finding in row.findings if finding.severity in grave and finding.kind not in UNPROVEN]
+    is_proven = all(finding.kind not in UNPROVEN for finding in row.findings)
     return AuditedProblem(
         problem=row.scenario,
         contract=row.contract,
@@ -190,8 +191,8 @@ def write_fit_rows(
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
     keep_unproven: bool = False,
 ) -> int:
-    """Write the rows of the problems that are fit, byte for byte; their number. `keep_unproven`: also those of problems
-    without a right answer against which nothing is found.
+    """Write the rows of the problems that are fit, byte for byte; their number. `keep_unproven`: also those of
+    problems that are unproven.
 
     `data_set` is the file that was audited, JSON with a row to each line (also in .gz); with a `path` that ends in .gz
     it is packed. Raises ValidationError for another kind of file.

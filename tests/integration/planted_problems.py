@@ -348,6 +348,19 @@ print("".join(reversed(line)))
             [[["queue"], 4], [["rhythm"], 0], [["a box"], 2]],
         ),
     ),
+    # next to nothing is known of the tests
+    "two-mistakes-only": (
+        "few_mutants",
+        called(
+            "biggest_of",
+            "def biggest_of(items):\n    return max(items)\n",
+            [[[[6, 12, 8]], 12], [[[-5]], -5], [[[15, 13]], 15]],
+        ),
+    ),
+    "no-mistake-at-all": (
+        "no_mutants",
+        program("joined", "words = input().split()\nprint(*words, sep='')\n", [("u v w", "uvw"), ("o pq", "opq")]),
+    ),
     # the tests lean on one another
     "calls-lean-on-calls": ("order", called("ticket", COUNTER, [[["a"], "a-1"], [["b"], "b-2"], [["c"], "c-3"]])),
     "methods-lean-on-methods": ("order", suite("turns", STACK, BY_NAME)),

@@ -56,6 +56,7 @@ def test_every_planted_fault_is_found() -> None:
     assert missed == {}
     told = {name: said.says for name in ("unique", "vowels_in") for said in found[name].findings}
     assert ("call of set" in told["unique"], "call of lower" in told["vowels_in"]) == (True, True)
+    assert (found["joined"].verdict, found["biggest_of"].verdict) == ("unproven", "fit")
 
 
 def test_no_sound_problem_is_accused() -> None:

@@ -67,7 +67,9 @@ def audit(
     keep_unproven: Annotated[
         bool,
         typer.Option(
-            "--keep-unproven", help="Problems without a right answer are no failure, and --fix keeps their rows."
+            "--keep-unproven",
+            help="Problems without a right answer, or without a mutant of it, are no failure, and --fix keeps their "
+            "rows.",
         ),
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
@@ -86,7 +88,7 @@ def audit(
     Example: harena audit problems.jsonl --html audit.html --fix fit.jsonl
 
     Exit code 0: every problem is fit. 1: some are not (see `--fail-on`), or it is not known, for want of a right
-    answer. 2: the data set has mistakes, or the audit could not run. 130: interrupted.
+    answer or of mutants of it. 2: the data set has mistakes, or the audit could not run. 130: interrupted.
     """
     harena = face.load()
     try:
@@ -162,14 +164,12 @@ def _write_audit(report: AuditReport, *, show: int) -> None:
     for one in report.problems[:show]:
         for finding in one.findings:
             if finding.severity != "note":
-                said = printable(f"{one.problem}: {finding.severity}: {finding.says}")
                 sys.stdout.write(f"{said}\n    {finding.advice}\n")
     kinds = ", ".join(f"{kind} {count}" for kind, count in report.kinds.items())
-    if report.unproven_problems:
-        sys.stdout.write(
-            f"unproven: {report.unproven_problems} of {len(report.problems)} problems have no right answer, so nobody "
-            "knows whether their tests can be passed: give some with --candidates FILE\n"
-        )
+    for kind, says in _UNPROVEN.items():
+        unproven = sum(one.unproven and kind in _kinds(one) for one in report.problems)
+        if unproven:
+            sys.stdout.write(f"unproven: {unproven} of {len(report.problems)} problems {says}\n")
     sys.stdout.write(f"fit: {report.fit_problems} of {len(report.problems)} problems{f' ({kinds})' if kinds else ''}\n")
 
 
@@ -183,3 +183,15 @@ def _kinds(problem: AuditedProblem) -> Iterator[str]:
 
 def _of(part: int, whole: int) -> str:
     return f"{part}/{whole}" if whole else "-"
+            said = printable(f"{one.problem}: {finding.severity}: {finding.says}")
+            elif finding.kind not in _OF_CONTRACTS:
+                sys.stdout.write(f"{said}\n")
+_OF_CONTRACTS = frozenset({"shared_trust", "not_attacked"})
+"""notes that say the same of every problem under a contract: the table has them, no line does"""
+_UNPROVEN = {
+    "no_gold": "have no right answer, so nobody knows whether their tests can be passed: give some with "
+    "--candidates FILE",
+    "no_mutants": "have a right answer of which no mutant can be made, so nobody knows how strong their tests are: "
+    "look at those, and keep them with --keep-unproven",
+}
+"""finding -> what is not known"""

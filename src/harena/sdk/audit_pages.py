@@ -144,7 +144,11 @@ def _head(report: AuditReport) -> Iterator[str]:
     rate = "-" if report.flake_rate is None else f"{report.flake_rate:.2%}"
     totals = (
         (f"{report.fit_problems} of {len(report.problems)}", "problems are fit"),
-        *([(f"{report.unproven_problems}", "are unproven: no right answer")] if report.unproven_problems else ()),
+        *(
+            [(f"{report.unproven_problems}", "are unproven: no right answer, or no mutant of it")]
+            if report.unproven_problems
+            else ()
+        ),
         (f"{killed / mutants:.0%}" if mutants else "-", "of the mutants are noticed"),
         (f"{sum(problem.forgeries_paid for problem in report.problems)}", "forgeries are paid"),
         (rate, "flake rate"),

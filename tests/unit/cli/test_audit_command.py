@@ -18,6 +18,7 @@ from harena.core.records.calibrations import CalibrationReport
 
 ROWS = ('{"id": "weak", "candidate": "x", "scoring": {}}', '{"id":  "sound", "candidate": "x", "scoring": {}}')
 FINDING = {"kind": "constant", "severity": "error", "says": "an answer passes", "advice": "Add inputs."}
+NO_GOLD = {"kind": "no_gold", "severity": "warning", "says": "none", "advice": "Add one."}
 
 
 def report(**fields: Any) -> dict[str, Any]:
@@ -103,7 +104,8 @@ def test_what_nobody_has_proved_is_not_fit(
     monkeypatch.chdir(tmp_path)
     Path("rows.jsonl").write_text("\n".join(ROWS) + "\n")
     sound = report()["problems"][1]
-    problems = [{**sound, "problem": "weak", "fit": False, "unproven": True, "gold_runs": 0}, sound]
+    bare = {"problem": "weak", "fit": False, "unproven": True, "gold_runs": 0, "findings": [NO_GOLD]}
+    problems = [{**sound, **bare}, sound]
     asked["answer"] = report(problems=problems, unproven_problems=1, kinds={"no_gold": 1})
     assert harena("audit", "rows.jsonl", "--fix", "fit.jsonl", "--html", "a.html", "--badge", "a.svg") == 1
     told = capsys.readouterr().out
@@ -122,8 +124,7 @@ def test_an_audit_says_unproven_only_of_what_nothing_is_found_against() -> None:
             "known_wrong": {"runs": 0, "passed": []}, "battery": {"tried": 1, "paid": [], "unscored": []},
             "gold": {"runs": 0, "scored": 0, "passed": 0, "flakes": 0, "flake_rate": None},
             "true_positive_rate": None, "false_positive_rate": None}  # fmt: skip
-    no_gold = {"kind": "no_gold", "severity": "warning", "says": "none", "advice": "Add one."}
-    found = {"unproven": [no_gold], "paid": [FINDING, no_gold], "fit": []}
+    found = {"unproven": [NO_GOLD], "paid": [FINDING, NO_GOLD], "fit": []}
     calibrated = CalibrationReport.from_dict(
         {"version": 1, "battery_version": "b", "gold_runs": 2, "fit": False, "flake_rate": None,
          "scenarios": [{"scenario": name, "findings": findings, **runs} for name, findings in found.items()]}
@@ -134,6 +135,27 @@ def test_an_audit_says_unproven_only_of_what_nothing_is_found_against() -> None:
             "unproven": "unproven", "paid": "not fit", "fit": "fit",
         }  # fmt: skip
         assert (audited.fit, audited.fit_problems, audited.unproven_problems) == (False, 1, 1)
+
+
+def test_strength_that_is_unknown_is_said(
+    asked: dict[str, Any], harena: Harena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No mutant: not fit, and why; notes have a line each, but for what is said of a whole contract."""
+    sound = report()["problems"][1]
+    none = {"kind": "no_mutants", "severity": "warning", "says": "no mutant could be made", "advice": "Look."}
+    notes = [
+        {"kind": kind, "severity": "note", "says": says, "advice": "Look."}
+        for kind, says in (("survivors", "3 of 4 are noticed"), ("shared_trust", "one sandbox"))
+    ]
+    problems = [{**sound, "problem": "weak", "fit": False, "unproven": True, "mutants": 0, "mutants_killed": 0,
+                 "findings": [none]}, {**sound, "findings": notes}]  # fmt: skip
+    asked["answer"] = report(problems=problems, unproven_problems=1, kinds={"no_mutants": 1})
+    assert harena("audit", "rows.jsonl") == 1
+    told = capsys.readouterr().out
+    assert "unproven: 1 of 2 problems have a right answer of which no mutant can be made" in told
+    assert "no right answer" not in told
+    assert "sound: note: 3 of 4 are noticed\n" in told
+    assert "one sandbox" not in told
 
 
 def test_files_are_written(

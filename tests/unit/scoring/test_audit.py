@@ -199,9 +199,9 @@ def test_problems_are_alike_by_their_checks_or_their_words() -> None:
     assert renamed(stdio, same) is None
 
 
-def audited(said: str = "", *, scored: dict[str, float | None], **scoring: Any) -> dict[str, str]:
+def audited(said: str = "", *, scored: dict[str, float | None], candidate: str = ODD, **scoring: Any) -> dict[str, str]:
     """kind -> severity of what is found; `scored`: by a part of their ids, of rows that do not score as they should."""
-    planned = Calibration(load_scenarios([_row(said, scoring)]), gold_runs=3)
+    planned = Calibration(load_scenarios([{**_row(said, scoring), "candidate": candidate}]), gold_runs=3)
     runs = []
     for row in planned.rows:
         role = row["id"].split("/", 1)[1]
@@ -256,6 +256,24 @@ def test_each_fault_is_found_and_said_once(scored: dict[str, float | None], foun
     assert {
         kind: level for kind, level in audited(said, scored=scored).items() if kind != "order" or "order" in found
     } == found
+
+
+@pytest.mark.parametrize(
+    ("candidate", "scoring", "found"),
+    [
+        ("def odd(x):\n    return max(x)\n", TESTS, {"few_mutants": "note"}),
+        ("odd = len\n", TESTS, {"no_mutants": "warning"}),
+        ("print(*input())\n", {"type": "stdio", "cases": [{"stdout": "1"}]}, {"no_mutants": "warning"}),
+        ("print(int(input()))\n", {"type": "numeric", "target": 1}, {}),
+        ("B", {"type": "string_check", "reference": "B", "operation": "eq"}, {}),
+    ],
+)
+def test_few_mutants_are_no_measure_and_none_is_said(
+    candidate: str, scoring: dict[str, Any], found: dict[str, str]
+) -> None:
+    """Where several inputs are asked; other contracts compare one answer."""
+    assert audited(scored={}, candidate=candidate, **scoring) == found
+    assert audited(scored={"gold": 0.0}, candidate=candidate, **scoring) == {"wrong_gold": "error"}
 
 
 def test_a_forgery_is_told_where_more_than_a_value_is_compared() -> None:

@@ -23,9 +23,10 @@ class AuditedProblem(Record):
     trust: str
     """separate (verdicts are computed out of the candidate's reach) or shared"""
     fit: bool
-    """whether right answers passed, and it has no finding that is as grave as `fail_on`"""
+    """whether right answers passed, mutants of them were tried, and it has no finding that is as grave as `fail_on`"""
     unproven: bool = False
-    """nothing is found against it, and it has no right answer: nobody knows whether its tests can be passed"""
+    """nothing is found against it, and it has no right answer (nobody knows whether its tests can be passed), or one of
+    which no mutant could be made (nobody knows how strong they are)"""
     findings: list[Finding] = field(default_factory=list)
     """what is wrong with it or worth a look, the gravest first"""
     gold_runs: int = 0
@@ -82,7 +83,7 @@ class AuditReport(Record):
     fit_problems: int
     """number of problems that are fit"""
     unproven_problems: int = 0
-    """number of problems of which nobody knows whether their tests can be passed"""
+    """number of problems of which nobody knows whether their tests can be passed, or how strong they are"""
     kinds: dict[str, int]
     """kind of finding -> number of problems that have it, the gravest and most frequent first"""
     flake_rate: float | None

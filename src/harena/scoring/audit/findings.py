@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from harena.scoring.battery.forgery import JUDGED, TEXTS
+
 Severity = Literal["error", "warning", "note"]
 
 ADVICE: dict[str, tuple[Severity, str]] = {
@@ -37,6 +39,14 @@ ADVICE: dict[str, tuple[Severity, str]] = {
     "partial_credit": ("warning", "Give checks that an answer without a thought passes less weight."),
     "weak_line": ("note", "Let the command compare the candidate's output with what only you know."),
     "no_gold": ("warning", "Add a right answer: without one nobody knows whether the tests can be passed."),
+    "no_mutants": (
+        "warning",
+        "Add wrong answers that the tests must refuse, or check yourself that their inputs reach all of the right one.",
+    ),
+    "few_mutants": (
+        "note",
+        "Take the share of noticed mutants for no measure of these tests: check their inputs yourself.",
+    ),
     "not_attacked": ("note", "Look at this one yourself: no forgery could be tried."),
     "no_verdict": ("error", "Audit again when the host is less busy."),
     "survivors": ("note", "Look at these mutants: an input may be missing that tells them apart."),
@@ -54,6 +64,10 @@ VALUES = frozenset({"tests", "reference", "stdio"})
 """contracts that compare plain values outside: what a forgery is paid for there is the value that it happens to give"""
 LEAST_MUTANTS, LEAST_KILLED = 4, 0.5
 """mutants that must be scored, and the share of them that sound tests notice"""
+FEW_MUTANTS = 3
+"""with fewer mutants, the share that is noticed says nothing about the tests"""
+ONE_ANSWER = TEXTS | JUDGED | {"numeric"}
+"""contracts without inputs, whose strength no mutants measure: they compare one answer, or ask a model about it"""
 HARVEST = 0.5
 """partial credit that an answer without a thought may earn"""
 _MOST_NAMES = 5
@@ -132,8 +146,22 @@ def _of_forgeries(row: Mapping[str, Any]) -> Iterator[Said]:
 
 def _of_mistakes(row: Mapping[str, Any]) -> Iterator[Said]:
     """What the tests notice."""
-    mutated = row["mutants"]
-    if not row["gold"]["passed"] or row["idle_passed"]["empty"] or not mutated["survived"]:
+    if not row["gold"]["passed"] or row["idle_passed"]["empty"]:
+        return
+    yield from _of_survivors(row["mutants"])
+    tried = row["mutants"]["tried"]
+    if row["contract"] in ONE_ANSWER or tried >= FEW_MUTANTS:
+        return
+    if tried:
+        made = "only 1 mutant" if tried == 1 else f"only {tried} mutants"
+        yield "few_mutants", f"{made} of the right answer could be tried, which says little about the tests"
+    elif not row["known_wrong"]["runs"]:
+        yield "no_mutants", "no mutant of the right answer could be made: how strong the tests are is unknown"
+
+
+def _of_survivors(mutated: Mapping[str, Any]) -> Iterator[Said]:
+    """The mutants that pass, by how many of all they are."""
+    if not mutated["survived"]:
         return
     killed = f"{mutated['killed']} of {mutated['scored']} mutants of the right answer are noticed"
     if mutated["scored"] >= 3 and not mutated["killed"]:
