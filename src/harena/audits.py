@@ -126,6 +126,8 @@ def audit_of(report: CalibrationReport, *, data_set: object = "", fail_on: str =
 def _problem(row: CalibratedScenario, grave: tuple[str, ...]) -> AuditedProblem:
     idle = [score for score in (row.empty_score, row.stub_score, row.constants.best_score) if score is not None]
     against = [finding for finding in row.findings if finding.severity in grave and finding.kind not in UNPROVEN]
+    # whoever fails by chance, or always, does so with a mistake, too: such a mutant is not noticed by the tests
+    is_steady = row.gold.passed == row.gold.scored > 0
     is_proven = all(finding.kind not in UNPROVEN for finding in row.findings)
     return AuditedProblem(
         problem=row.scenario,
@@ -136,8 +138,8 @@ def _problem(row: CalibratedScenario, grave: tuple[str, ...]) -> AuditedProblem:
         findings=row.findings,
         gold_runs=row.gold.scored,
         gold_passed=row.gold.passed,
-        mutants=row.mutants.scored,
-        mutants_killed=row.mutants.killed,
+        mutants=row.mutants.scored if is_steady else 0,
+        mutants_killed=row.mutants.killed if is_steady else 0,
         forgeries=row.battery.tried,
         forgeries_paid=len(row.battery.paid),
         idle_score=max(idle, default=None),

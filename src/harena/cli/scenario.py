@@ -158,7 +158,7 @@ def _write_calibration(report: CalibrationReport, file: Path) -> None:
     rows = [
         (row.scenario, row.contract, row.trust, f"{row.gold.passed}/{row.gold.runs}", row.gold.flakes,
          row.empty_score, row.stub_score, row.constants.best_score,
-         f"{row.mutants.killed}/{row.mutants.scored}", f"{len(row.battery.paid)}/{row.battery.tried}",
+         _killed(row), f"{len(row.battery.paid)}/{row.battery.tried}",
          _FITNESS[row.verdict])
         for row in report.scenarios
     ]  # fmt: skip
@@ -169,6 +169,12 @@ def _write_calibration(report: CalibrationReport, file: Path) -> None:
     sys.stdout.write(f"fit for training: {fit} of {_count(report.scenarios, 'scenario')}; ")
     rate = report.flake_rate
     sys.stdout.write("no right answer was scored\n" if rate is None else f"flake rate {rate:.2%}\n")
+
+
+def _killed(row: CalibratedScenario) -> str:
+    """Mutants that are noticed; what fails without a mistake says nothing about them."""
+    steady = row.gold.passed == row.gold.scored > 0
+    return f"{row.mutants.killed}/{row.mutants.scored}" if steady and row.mutants.scored else "-"
 
 
 _FITNESS = {"fit": "yes", "not_fit": "NO", "not_judged": "not judged", "no_verdict": "no verdict"}

@@ -149,7 +149,7 @@ def _head(report: AuditReport) -> Iterator[str]:
             if report.unproven_problems
             else ()
         ),
-        (f"{killed / mutants:.0%}" if mutants else "-", "of the mutants are noticed"),
+        (f"{killed / mutants:.0%}" if mutants else "-", "of the mutants are noticed, where right answers pass"),
         (f"{sum(problem.forgeries_paid for problem in report.problems)}", "forgeries are paid"),
         (rate, "flake rate"),
     )

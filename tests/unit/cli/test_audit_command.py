@@ -158,6 +158,23 @@ def test_strength_that_is_unknown_is_said(
     assert "one sandbox" not in told
 
 
+@pytest.mark.parametrize(("gold_passed", "counted"), [(5, (8, 6)), (4, (0, 0)), (0, (0, 0))])
+def test_mutants_count_where_the_right_answer_passes_each_time(gold_passed: int, counted: tuple[int, int]) -> None:
+    """What fails anyway fails with a mistake, too."""
+    row = {"scenario": "one", "contract": "tests", "trust": "separate", "fit": False, "faults": [], "empty_score": 0.0,
+           "stub_score": 0.0, "known_wrong": {"runs": 0, "passed": []},
+           "battery": {"tried": 1, "paid": [], "unscored": []},
+           "gold": {"runs": 5, "scored": 5, "passed": gold_passed, "flakes": 0, "flake_rate": 0.0},
+           "mutants": {"tried": 8, "scored": 8, "killed": 6, "survived": []},
+           "true_positive_rate": None, "false_positive_rate": None}  # fmt: skip
+    calibrated = CalibrationReport.from_dict(
+        {"version": 1, "battery_version": "b", "gold_runs": 5, "fit": False, "flake_rate": 0.0, "scenarios": [row]}
+    )
+    audited = audits.audit_of(calibrated)
+    assert (audited.problems[0].mutants, audited.problems[0].mutants_killed) == counted
+    assert ("mutants noticed" in audits.page(audited)) == bool(counted[0])
+
+
 def test_files_are_written(
     asked: dict[str, Any], harena: Harena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,7 +34,7 @@ class AuditedProblem(Record):
     gold_passed: int = 0
     """runs of its right answers that passed"""
     mutants: int = 0
-    """mutants of the right answer that have a score"""
+    """mutants of the right answer that have a score; 0 where the right answer itself does not pass each time"""
     mutants_killed: int = 0
     """mutants that its tests notice"""
     forgeries: int = 0

@@ -59,7 +59,7 @@ async function report(main, id, signal) {
     { name: "findings", width: "minmax(0, 1.6fr)", value: (one) => gravity(one), show: (one) => (one.findings ?? []).slice(0, 3).map((finding) => [el("span.mark", { class: `mark ${GRAVE.includes(finding.severity) ? finding.severity : ""}` }, finding.kind.replaceAll("_", " ")), " "]) },
     { name: "gold", width: "5rem", wide: true, number: true, value: (one) => one.true_positive_rate, show: (one) => share(one.true_positive_rate) },
     { name: "wrong passed", width: "6.4rem", wide: true, number: true, value: (one) => one.false_positive_rate, show: (one) => share(one.false_positive_rate) },
-    { name: "mutants killed", width: "7rem", wide: true, number: true, value: (one) => killed(one), show: (one) => one.mutants?.scored ? `${one.mutants.killed} / ${one.mutants.scored}` : "–" },
+    { name: "mutants killed", width: "7rem", wide: true, number: true, value: (one) => killed(one), show: (one) => killed(one) !== null ? `${one.mutants.killed} / ${one.mutants.scored}` : "–" },
   ], { label: "Problems", open, chosen: (one) => one === chosen });
   const split = el("div.split", table.element, panel);
   const counts = Object.entries(of.verdicts ?? {});
@@ -75,8 +75,9 @@ function gravity(one) {
   return (one.fit ? 10 : 0) + Math.min(9, ...places);
 }
 
+// What fails anyway fails with a mistake, too: mutants count where the right answer passes each time.
 function killed(one) {
-  return one.mutants?.scored ? one.mutants.killed / one.mutants.scored : null;
+  return one.mutants?.scored && one.gold?.scored && one.gold.passed === one.gold.scored ? one.mutants.killed / one.mutants.scored : null;
 }
 
 function problem(one) {
