@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.calibration import ended_report
 from harena.core.errors import ValidationError
+from harena.core.printable import printable
 from harena.core.records.audits import SEVERITIES, AuditedProblem, AuditReport
 from harena.core.records.calibrations import CalibratedScenario, CalibrationReport
 from harena.core.whole_files import replaced
@@ -42,6 +43,8 @@ __all__ = [
 Follow = Callable[[Iterable[Any]], object]
 """is given the events of the job, and returns when they end"""
 FAIL_ON = ("error", "warning")
+_MOST_NAME = 200
+"""characters of a job's name"""
 UNPROVEN = ("no_gold", "no_mutants")
 """findings of a problem of which something is not known: whether its tests can be passed, or how strong they are"""
 
@@ -85,7 +88,7 @@ def audit(
             candidates=candidates,
             format=format,
             grader=grader,
-            name="audit",
+            name=printable(f"audit of {_source_name(data_set)}")[:_MOST_NAME],
             gold_runs=gold_runs,
             blueprint_id=blueprint_id,
             config={"concurrency": concurrency, "timeout_seconds": timeout_seconds},
@@ -155,14 +158,18 @@ def _strength(problem: AuditedProblem) -> tuple[Any, ...]:
 
 def _source(data_set: object) -> tuple[str, str]:
     """(its name, a digest of its bytes)"""
-    if not isinstance(data_set, str | os.PathLike):
-        ref = data_set.get("ref") if isinstance(data_set, Mapping) else None
-        return str(ref or "problems"), ""
-    path = Path(data_set)
-    if not path.is_file():
-        return path.name, ""
-    with path.open("rb") as file:
-        return path.name, hashlib.file_digest(file, "sha256").hexdigest()
+    name = _source_name(data_set)
+    if not isinstance(data_set, str | os.PathLike) or not Path(data_set).is_file():
+        return name, ""
+    with Path(data_set).open("rb") as file:
+        return name, hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _source_name(data_set: object) -> str:
+    if isinstance(data_set, str | os.PathLike):
+        return Path(data_set).name
+    ref = data_set.get("ref") if isinstance(data_set, Mapping) else None
+    return str(ref or "problems")
 
 
 def write_page(report: AuditReport, path: str | os.PathLike[str]) -> None:

@@ -72,7 +72,7 @@ def ended_report(
     from harena.sdk import benchmark_jobs, calibrations
 
     try:
-        if follow is not None:
+        if follow is not None and not begun.ended:
             follow(benchmark_jobs.events(begun.id))
         ended = calibrations.wait(begun)
     except KeyboardInterrupt:
@@ -82,6 +82,8 @@ def ended_report(
     if ended.report is None:
         why = benchmark_jobs.get(begun.id)["error"] if ended.state is not None else "its job was deleted"
         raise PlatformError(
-            f"the calibration's job {begun.id} is {ended.state or 'gone'}: {why or 'it was ended'}", step=step
+            f"the calibration's job {begun.id} is {ended.state or 'gone'}: {why or 'it was ended'}; nothing goes on "
+            "with it: start another one",
+            step=step,
         )
     return replace(ended.report, job_id=begun.id)

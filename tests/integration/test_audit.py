@@ -89,6 +89,7 @@ def test_a_data_set_is_audited_from_its_file_to_the_rows_that_are_fit(tmp_path: 
     report = harena.audit(file, gold_runs=2, timeout_seconds=2, started=jobs.append, follow=events.extend)
     assert report.data_set == "rows.jsonl"
     assert [report.job_id] == jobs
+    assert harena.benchmark_jobs.get(jobs[0])["name"] == "audit of rows.jsonl"
     assert events[-1].kind == "job_ended"
     errors = {one.problem: [said.kind for said in one.findings if said.severity == "error"] for one in report.problems}
     assert errors == {
@@ -102,6 +103,17 @@ def test_a_data_set_is_audited_from_its_file_to_the_rows_that_are_fit(tmp_path: 
     assert fit.read_text() == rows[3] + "\n"
     again = harena.audit(file, resume=report.job_id)
     assert again == report
+
+
+def test_a_cancelled_audit_is_not_gone_on_with() -> None:
+    """It is said what to do, and its progress is not shown again."""
+    begun = harena.calibrations.create({"scenarios": SOUND[:1]}, name="audit of it")
+    harena.benchmark_jobs.cancel(begun.id)
+    harena.calibrations.wait(begun)
+    events: list[Any] = []
+    with pytest.raises(harena.PlatformError, match=r"is cancelled.*nothing goes on with it: start another one"):
+        harena.audit({"scenarios": SOUND[:1]}, resume=begun.id, follow=events.extend)
+    assert events == []
 
 
 def _humaneval(name: str, test: str) -> str:

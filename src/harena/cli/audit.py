@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -34,6 +37,8 @@ from harena.core.whole_files import output_mistakes
 UNFIT_EXIT = 1
 BAD_INPUT_EXIT = 2
 INTERRUPTED_EXIT = 130
+SIGNAL_EXIT = 128
+"""added to the number of a signal that ends the command"""
 
 
 class FailOn(StrEnum):
@@ -91,23 +96,27 @@ def audit(
     answer or of mutants of it. 2: the data set has mistakes, or the audit could not run. 130: interrupted.
     """
     harena = face.load()
+    begun = [resume] if resume is not None else []
     try:
         _check_outputs(data_set, {"html": html, "badge": badge, "openenv": openenv, "fix": fix}, overwrite=overwrite)
-        report = harena.audit(
-            stored_or_file(data_set),
-            candidates=candidates,
-            format=data_format,
-            grader=None if grader is None else str(grader),
-            gold_runs=gold_runs,
-            blueprint_id=blueprint,
-            concurrency=concurrency,
-            timeout_seconds=timeout,
-            fail_on=str(fail_on),
-            resume=resume,
-            started=_tell_job,
-            follow=lambda events: follow(lambda _: events, Tally(), name=f"audit of {data_set.name}"),
-        )
+        with _ends_by_sigterm(begun):
+            report = harena.audit(
+                stored_or_file(data_set),
+                candidates=candidates,
+                format=data_format,
+                grader=None if grader is None else str(grader),
+                gold_runs=gold_runs,
+                blueprint_id=blueprint,
+                concurrency=concurrency,
+                timeout_seconds=timeout,
+                fail_on=str(fail_on),
+                resume=resume,
+                started=begun.append if resume is not None else lambda job: _tell_job(job, begun),
+                follow=lambda events: follow(lambda _: events, Tally(mixes=True), name=f"audit of {data_set.name}"),
+            )
     except KeyboardInterrupt:
+        if begun:
+            _tell_interrupted(begun[0], goes_on=resume is not None)
         raise typer.Exit(INTERRUPTED_EXIT) from None
     except ValidationError as error:
         if not hasattr(error, "mistakes"):
@@ -144,10 +153,43 @@ def _check_outputs(data_set: Path, given: dict[str, Path | None], *, overwrite: 
         face.load().audits.check_has_rows(data_set)
 
 
-def _tell_job(job_id: str) -> None:
+def _tell_job(job_id: str, begun: list[str]) -> None:
     """Whoever loses sight of a server's job can come back to it."""
+    begun.append(job_id)
     if server_address() is not None:
-        sys.stderr.write(f"audit: {job_id} (--resume {job_id} goes on with it)\n")
+        sys.stderr.write(
+            f"audit: {job_id} (--resume {job_id} goes on with it if this command is lost; Ctrl-C cancels it)\n"
+        )
+
+
+def _tell_interrupted(job_id: str, *, goes_on: bool) -> None:
+    """What became of the job, and what can be done."""
+    if server_address() is None:
+        told = "nothing is kept of it, since it ran in this process: start it again (on a server, --resume goes on)"
+    elif goes_on:
+        told = f"{job_id} goes on at the server: --resume {job_id} waits for its report"
+    else:
+        told = f"{job_id} is cancelled, and makes no report: start the audit again, as a new job"
+    sys.stderr.write(f"audit: {told}\n")
+
+
+@contextmanager
+def _ends_by_sigterm(begun: list[str]) -> Iterator[None]:
+    """SIGTERM meanwhile is told before it ends this process; a server's job goes on."""
+    if threading.current_thread() is not threading.main_thread():  # no other may have handlers
+        yield
+        return
+
+    def end(number: int, _: object) -> NoReturn:
+        if begun:
+            _tell_interrupted(begun[0], goes_on=True)
+        raise SystemExit(SIGNAL_EXIT + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _write_audit(report: AuditReport, *, show: int) -> None:
@@ -163,8 +205,11 @@ def _write_audit(report: AuditReport, *, show: int) -> None:
         sys.stdout.write(f"... and {len(report.problems) - show} more problems (--show, --format json, --html)\n")
     for one in report.problems[:show]:
         for finding in one.findings:
+            said = printable(f"{one.problem}: {finding.severity}: {finding.says}")
             if finding.severity != "note":
                 sys.stdout.write(f"{said}\n    {finding.advice}\n")
+            elif finding.kind not in _OF_CONTRACTS:
+                sys.stdout.write(f"{said}\n")
     kinds = ", ".join(f"{kind} {count}" for kind, count in report.kinds.items())
     for kind, says in _UNPROVEN.items():
         unproven = sum(one.unproven and kind in _kinds(one) for one in report.problems)
@@ -173,6 +218,15 @@ def _write_audit(report: AuditReport, *, show: int) -> None:
     sys.stdout.write(f"fit: {report.fit_problems} of {len(report.problems)} problems{f' ({kinds})' if kinds else ''}\n")
 
 
+_OF_CONTRACTS = frozenset({"shared_trust", "not_attacked"})
+"""notes that say the same of every problem under a contract: the table has them, no line does"""
+_UNPROVEN = {
+    "no_gold": "have no right answer, so nobody knows whether their tests can be passed: give some with "
+    "--candidates FILE",
+    "no_mutants": "have a right answer of which no mutant can be made, so nobody knows how strong their tests are: "
+    "look at those, and keep them with --keep-unproven",
+}
+"""finding -> what is not known"""
 _VERDICTS = {"fit": "yes", "unproven": "unproven", "not fit": "NO"}
 
 
@@ -183,15 +237,3 @@ def _kinds(problem: AuditedProblem) -> Iterator[str]:
 
 def _of(part: int, whole: int) -> str:
     return f"{part}/{whole}" if whole else "-"
-            said = printable(f"{one.problem}: {finding.severity}: {finding.says}")
-            elif finding.kind not in _OF_CONTRACTS:
-                sys.stdout.write(f"{said}\n")
-_OF_CONTRACTS = frozenset({"shared_trust", "not_attacked"})
-"""notes that say the same of every problem under a contract: the table has them, no line does"""
-_UNPROVEN = {
-    "no_gold": "have no right answer, so nobody knows whether their tests can be passed: give some with "
-    "--candidates FILE",
-    "no_mutants": "have a right answer of which no mutant can be made, so nobody knows how strong their tests are: "
-    "look at those, and keep them with --keep-unproven",
-}
-"""finding -> what is not known"""

@@ -62,9 +62,11 @@ def detail_lines(tally: Tally, idle_seconds: float = 0.0) -> list[str]:
 
 
 def outcome(tally: Tally) -> list[str]:
-    """What came of the runs so far, with both denominators."""
+    """What came of the runs so far, with both denominators; of runs that are to pass and others only how many."""
     told = [f"passed {tally.passed}/{tally.scored} scored ({_share(tally.passed, tally.scored)})"]
-    if tally.done != tally.scored:
+    if tally.mixes:
+        told = [f"{tally.scored} scored"]
+    elif tally.done != tally.scored:
         told[0] += f", {_share(tally.passed, tally.done)} of all {tally.done} that ended"
     counts = {"infra": tally.infra, "invalid": tally.invalid, "cancelled": tally.cancelled, "retries": tally.retries}
     return told + [f"{name} {count}" for name, count in counts.items() if count]

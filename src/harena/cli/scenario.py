@@ -135,7 +135,7 @@ def calibrate(
             concurrency=concurrency,
             timeout_seconds=timeout,
             store=store,
-            follow=lambda events: follow(lambda _: events, Tally(), name=f"calibration of {file.name}"),
+            follow=lambda events: follow(lambda _: events, Tally(mixes=True), name=f"calibration of {file.name}"),
         )
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED_EXIT) from None

@@ -23,6 +23,8 @@ SLOWEST = 3
 class Tally:
     """The state of one job. Events must come in order, and each once."""
 
+    mixes: bool = False
+    """right answers run beside cheats, so that the share that passes says nothing"""
     total: int = 0
     at_a_time: int = 0
     """runs that the host allows at one time"""

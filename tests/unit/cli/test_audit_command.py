@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -51,13 +52,14 @@ SOUND = report(fit=True, fit_problems=1, kinds={}, problems=report()["problems"]
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the command line asks for; `answer` is what it gets, or an error that it meets."""
-    seen: dict[str, Any] = {"answer": report()}
+    seen: dict[str, Any] = {"answer": report(), "meanwhile": lambda: None}
 
     def audit(source: str, *, follow: Any, started: Any, **options: Any) -> AuditReport:
         seen.update(source=source, options=options)
         if isinstance(seen["answer"], BaseException):
             raise seen["answer"]
         started("job-1")
+        seen["meanwhile"]()
         follow([])
         return AuditReport.from_dict(seen["answer"])
 
@@ -173,6 +175,48 @@ def test_mutants_count_where_the_right_answer_passes_each_time(gold_passed: int,
     audited = audits.audit_of(calibrated)
     assert (audited.problems[0].mutants, audited.problems[0].mutants_killed) == counted
     assert ("mutants noticed" in audits.page(audited)) == bool(counted[0])
+
+
+@pytest.mark.parametrize(
+    ("server", "words", "says"),
+    [
+        ("", (), "nothing is kept of it"),
+        ("http://127.0.0.1:1", (), "job-1 is cancelled, and makes no report: start the audit again"),
+        ("http://127.0.0.1:1", ("--resume", "job-1"), "job-1 goes on at the server: --resume job-1"),
+    ],
+)
+def test_an_interrupted_audit_says_what_became_of_it(
+    asked: dict[str, Any],
+    harena: Harena,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    server: str,
+    words: tuple[str, ...],
+    says: str,
+) -> None:
+    """By Ctrl-C, which ends a job that this command has begun."""
+    monkeypatch.setenv("HARENA_BASE_URL", server)
+    asked["meanwhile"] = lambda: signal.raise_signal(signal.SIGINT)
+    assert harena("audit", "rows.jsonl", *words) == 130
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("server", "says"), [("", "nothing is kept of it"), ("http://127.0.0.1:1", "job-1 goes on")])
+def test_sigterm_is_told(
+    asked: dict[str, Any],
+    harena: Harena,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    server: str,
+    says: str,
+) -> None:
+    """A server's job goes on; the handler of before is there again."""
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setenv("HARENA_BASE_URL", server)
+    asked["meanwhile"] = lambda: signal.raise_signal(signal.SIGTERM)
+    assert harena("audit", "rows.jsonl") == 143
+    assert says in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_files_are_written(

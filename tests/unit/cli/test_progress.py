@@ -143,6 +143,7 @@ def test_names_cannot_command_the_terminal() -> None:
 def test_a_job_that_has_not_begun() -> None:
     """No rate, no share, no time left, and no division by zero."""
     assert detail_lines(Tally(total=5)) == ["  0.0/s now, 0.0/s in all; 0 running, 5 queued", "  passed 0/0 scored (-)"]
+    assert detail_lines(Tally(total=5, mixes=True))[1:] == ["  0 scored"]  # an audit's: cheats are to fail
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(0, "0:00"), (7.9, "0:07"), (754, "12:34"), (3723, "1:02:03")])
