@@ -36,6 +36,7 @@ class Served:
     """A server with keys in a thread of its own, and what is behind its ids."""
 
     def __init__(self, home: Path) -> None:
+        self.home = home
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()

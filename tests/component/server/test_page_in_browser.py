@@ -102,11 +102,10 @@ def done(served: Served) -> Callable[..., str]:
 
 
 @pytest.fixture(scope="module")
-def many(done: Callable[..., str], tmp_path_factory: pytest.TempPathFactory, served: Served) -> str:
+def many(done: Callable[..., str], served: Served) -> str:
     """A job of RUNS runs, as a database has it that an earlier server has filled."""
     job = done({**GOOD, "id": "problem-0"}, name="many")
-    place = tmp_path_factory.getbasetemp() / "served0" / "harena.db"
-    with sqlite3.connect(place) as database:
+    with sqlite3.connect(served.home / "harena.db") as database:
         database.execute(MULTIPLY, {"job": job, "last": RUNS - 1})
         database.execute(COUNTED, {"job": job, "all": RUNS})
     database.close()
