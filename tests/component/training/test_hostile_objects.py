@@ -42,6 +42,8 @@ READ_APART = {
     "harena.training.objects:describe",
     "harena.training.objects.dataset:_part_read",
     "harena.training.objects.model:_model_read",
+    "harena.training.data.repeated_rows:evaluated_rows",
+    "harena.training.data.repeated_rows:met_rows",
     "harena.training.data.row_files:_rows_told",
     "harena.training.data.row_files:names_stored_contracts",
     "harena.training.data.row_files:splits_of",

@@ -19,6 +19,7 @@ MODULES = (
     "harena.training.objects.model",
     "harena.training.objects.task",
     "harena.training.data.row_files",
+    "harena.training.data.repeated_rows",
     "harena.training.environments.tasks",
     "harena.training.data.tokenizer_files",
 )

@@ -17,6 +17,7 @@ from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import RLRequest, SFTRequest, backend_aliases, parse_request
 from harena.training.requests.reward_checks import check_rewards, named_blueprints
+from harena.training.requests.row_warnings import row_warnings
 from harena.training.requests.text_checks import check_texts, text_facts, text_warnings
 
 P = ParamSpec("P")
@@ -62,7 +63,7 @@ async def accepted(
         await TRAINING.run(_in_words, check_rewards, plan, resolved, missing_blueprints)
     held_out = request.config.held_out if isinstance(request, RLRequest) else None
     return {
-        "warnings": await TRAINING.run(partial(text_warnings, held_out=held_out), plan, resolved),
+        "warnings": await TRAINING.run(partial(_warnings, held_out=held_out), plan, resolved),
         "name": request.name or f"{request.trainer_type} {request.model}",
         "trainer_type": request.trainer_type,
         "request": {"backend": request.backend, **request.model_dump(mode="json", exclude_unset=True)},
@@ -74,6 +75,10 @@ async def accepted(
 
 def _parsed(body: Mapping[str, Any], cluster: bool) -> SFTRequest | RLRequest:
     return parse_request(body, aliases=backend_aliases(), cluster=cluster)
+
+
+def _warnings(plan: SFTPlan | RLPlan, resolved: ResolvedReferences, *, held_out: float | None) -> list[str]:
+    return [*text_warnings(plan, resolved, held_out=held_out), *row_warnings(plan, resolved)]
 
 
 def _check_texts(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> None:

@@ -40,16 +40,12 @@ def planned_training(accepted: Mapping[str, Any]) -> PlannedTraining:
         held_out=held_out,
         evaluated_rows=0 if evaluated is None else _evaluated(plan, evaluated),
         first_evaluation=_first_evaluation(plan, learned),
-        formats=dict(Counter(format_of(row.values) for ref in _sources(resolved) for row in _rows(ref)).most_common()),
+        formats=dict(
+            Counter(format_of(row.values) for ref in resolved.learned_from for row in _rows(ref)).most_common()
+        ),
         longest_prompt=facts.longest_prompt or None,
         longest_solution=facts.longest_solution or None,
     )
-
-
-def _sources(resolved: ResolvedReferences) -> list[ResolvedReference]:
-    """The data sets that are learned from."""
-    given = [resolved.find("config.dataset_ref"), resolved.prompts]
-    return [*filter(None, given), *resolved.trajectories]
 
 
 def _rows(ref: ResolvedReference) -> list[Row]:
@@ -58,7 +54,7 @@ def _rows(ref: ResolvedReference) -> list[Row]:
 
 def _split(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> tuple[int, int]:
     """(rows that are learned from, prompts that are held out), by the rule that the worker sets prompts aside by."""
-    rows = sum(ref.rows for ref in _sources(resolved))
+    rows = sum(ref.rows for ref in resolved.learned_from)
     if not isinstance(plan, RLPlan) or plan.held_out is None or resolved.prompts is None:
         return rows, 0
     prompts = [prompt_row_of(row.values, id=f"{n}") for n, row in enumerate(_rows(resolved.prompts), 1)]

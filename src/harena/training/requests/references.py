@@ -39,6 +39,11 @@ class ResolvedReferences:
         sampled = self.find("config.world_runtime_id")
         return (*([] if sampled is None else [sampled]), *self.all_of("config.trajectory_dataset_refs"))
 
+    @property
+    def learned_from(self) -> list[ResolvedReference]:
+        """The data sets whose rows are learned from."""
+        return [*filter(None, [self.find("config.dataset_ref"), self.prompts]), *self.trajectories]
+
     def all_of(self, where: str) -> tuple[ResolvedReference, ...]:
         """The references of a field that is a list, in its order."""
         return tuple(ref for ref in self.refs if ref.where.startswith(f"{where}["))
