@@ -58,8 +58,9 @@ def _of_sft(planned: PlannedTraining, plan: SFTPlan) -> Iterator[str]:
 def _of_evaluation(planned: PlannedTraining, plan: TrainingPlan) -> Iterator[str]:
     if planned.evaluated_rows:
         yield f"evaluated on {planned.evaluated_rows} rows of another data set"
-    if planned.first_evaluation is not None:
-        yield f"first evaluation: after step {planned.first_evaluation}, then every {plan.eval_interval} steps"
+    if (first := planned.first_evaluation) is not None:
+        begins = f"after step {first}" if first else "before the first step"
+        yield f"first evaluation: {begins}, then every {plan.eval_interval} steps and after the last"
     else:
         yield "evaluation: none"
 

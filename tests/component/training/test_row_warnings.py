@@ -137,3 +137,14 @@ def test_a_prompt_that_is_held_out_and_learned_from_under_another_id(tmp_path: P
     (warning,) = told(found, "held_out")
     assert f"of the {found.held_out} rows" in warning
     assert told(planned(tmp_path, twice[:12], held_out=0.3), "held_out") == []
+
+
+def test_the_first_evaluation_is_the_one_that_the_job_makes(tmp_path: Path) -> None:
+    """RL evaluates before it learns, SFT at its interval, or at the end of a job that is shorter."""
+    prompts = [problem(name) for name in NAMES]
+    assert planned(tmp_path, prompts, held_out=0.3).first_evaluation == 0
+    assert planned(tmp_path, prompts, [problem("more")], eval_interval=7).first_evaluation == 0
+    assert planned(tmp_path, prompts).first_evaluation is None
+    pairs, more = [{"prompt": name, "completion": name} for name in NAMES], [{"prompt": "more", "completion": "more"}]
+    assert planned(tmp_path, pairs, more, kind="sft", steps=30, eval_interval=7).first_evaluation == 7
+    assert planned(tmp_path, pairs, more, kind="sft").first_evaluation == 1

@@ -14,6 +14,7 @@ from fake_face import Harena
 
 from fake_answers import Record
 from harena.cli import face
+from harena.cli.train_plan import plan_lines
 from harena.core.records.training_jobs import PlannedTraining
 from harena.core.records.training_plans import RewardPlan, RLPlan
 from harena.training.requests.plan import plan_of
@@ -181,7 +182,9 @@ def test_a_plan_starts_nothing(
     assert "nothing has been started" in told
     assert "formats: prompts 9, mbpp 1" in told
     assert "9 are learned from, 1 are held out" in told
-    assert "first evaluation: after step 5, then every 5 steps" in told
+    assert "first evaluation: after step 5, then every 5 steps and after the last" in told
+    at_once = replace(PLANNED, first_evaluation=0)
+    assert "first evaluation: before the first step, then every 5 steps and after the last" in [*plan_lines(at_once)]
     assert "rewards: code_tests_v1 (extract 'fenced')" in told
     assert "warning: short answers" in told
     assert harena(*words, "--plan", "--json") == 0

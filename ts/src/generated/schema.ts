@@ -3808,7 +3808,7 @@ export interface components {
         PlannedTraining: {
             /** @description number of rows of the data set that `eval_dataset_ref` names */
             evaluated_rows: number;
-            /** @description step after which the first evaluation is made; null = there is none */
+            /** @description step after which the first evaluation is made; 0 = before anything is learned, null = there is none */
             first_evaluation: number | null;
             /** @description data format -> number of rows or prompts in it */
             formats: {

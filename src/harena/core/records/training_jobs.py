@@ -113,7 +113,7 @@ class PlannedTraining(Record):
     evaluated_rows: int
     """number of rows of the data set that `eval_dataset_ref` names"""
     first_evaluation: int | None
-    """step after which the first evaluation is made; null = there is none"""
+    """step after which the first evaluation is made; 0 = before anything is learned, null = there is none"""
     formats: Mapping[str, int]
     """data format -> number of rows or prompts in it"""
     longest_prompt: int | None

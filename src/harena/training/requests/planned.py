@@ -67,8 +67,8 @@ def _evaluated(plan: SFTPlan | RLPlan, ref: ResolvedReference) -> int:
 
 
 def _first_evaluation(plan: SFTPlan | RLPlan, rows: int) -> int | None:
-    """The step after which a job is evaluated for the first time: at its interval, and at its end."""
+    """The step after which a job is evaluated for the first time: RL before its first one, SFT at its interval, or at
+    its end."""
     if plan.eval_interval is None:
         return None
-    steps = plan.steps if isinstance(plan, RLPlan) else sft_settings(plan).steps_for(rows)
-    return min(plan.eval_interval, steps)
+    return 0 if isinstance(plan, RLPlan) else min(plan.eval_interval, sft_settings(plan).steps_for(rows))
