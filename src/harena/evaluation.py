@@ -118,12 +118,12 @@ def evaluate(
 def _fetched(model: str, stack: ExitStack) -> Path | None:
     """The folder of a model that a job has made, or one of the registry's that is there as long as `stack` is; None =
     it is neither."""
+    from harena.core.training_sources import JOB_PREFIX
     from harena.node import model_answers
     from harena.sdk import registry, training_jobs
-    from harena.sdk.training_jobs import OF_A_JOB
 
-    if model.startswith(OF_A_JOB):
-        return training_jobs.model(model.removeprefix(OF_A_JOB))
+    if model.startswith(JOB_PREFIX):
+        return training_jobs.model(model.removeprefix(JOB_PREFIX))
     if model_answers.is_stored(model):
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="harena-model-"))) / "model"
         registry.pull("model", model, place)

@@ -131,5 +131,8 @@ def test_what_a_training_job_has_made_is_evaluated(tmp_path: Path) -> None:
     there = len(harena.training_jobs.list())
     planned = harena.training_jobs.plan(trainer_type="rl", model="job:taught", config=config)
     (model,) = [ref for ref in planned.resolved if ref.where == "model"]
-    assert (model.name, planned.name) == (str(harena.training_jobs.model("taught")), "rl job:taught")
+    assert (model.name, planned.name) == (job.id, "rl job:taught")
+    (tuned,) = [warning for warning in planned.warnings if warning.startswith("config.tuning, ")]
+    assert f"job {job.id}, whose model it begins with, trained all weights at a rate of 0.003" in tuned
+    assert any("all weights, learning rate 0.003" in said.message for said in harena.training_jobs.logs(job))
     assert len(harena.training_jobs.list()) == there

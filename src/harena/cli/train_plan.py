@@ -66,5 +66,4 @@ def _of_evaluation(planned: PlannedTraining, plan: TrainingPlan) -> Iterator[str
 
 
 def _of_tuning(plan: TrainingPlan) -> str:
-    kind = "all weights" if plan.tuning.kind == "full" else f"LoRA of rank {plan.tuning.rank}"
-    return f"learning: {kind}, rate {plan.learning_rate:g}, seed {plan.seed}"
+    return f"learning: {plan.tuning.in_words}, rate {plan.learning_rate:g}, seed {plan.seed}"

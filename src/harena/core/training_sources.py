@@ -15,6 +15,8 @@ from harena.core.errors import ValidationError
 from harena.core.registry import ObjectKind
 
 HEADING = "this training job cannot run:"
+JOB_PREFIX = "job:"
+"""before the id or name of a training job, whose model is meant"""
 _DATASETS = ("dataset_ref", "prompt_dataset_ref", "eval_dataset_ref")
 _TRAJECTORIES = "trajectory_dataset_refs"
 CONTENT_PREFIX = "sha256-"

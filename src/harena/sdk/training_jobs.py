@@ -67,8 +67,6 @@ __all__ = [
     "wait",
 ]
 
-OF_A_JOB = "job:"
-"""begins the name of a model that a training job has made"""
 MODELS = "models"
 """in `HARENA_HOME`: models of training jobs that were fetched"""
 PAGE = 500
@@ -93,7 +91,7 @@ async def _create(
     also after a crash of either side. Raises ValidationError that lists
     every mistake, before anything is done.
     """
-    asked = await _request(request, fields)
+    asked = _request(request, fields)
     key = key_of(idempotency_key, asked)
     operations = await current_portal().operations()
     return await operations.create_training_job(asked, key=key)
@@ -105,13 +103,13 @@ async def _plan(request: Mapping[str, Any] | None = None, **fields: Unpack[Train
     Nothing is started. It is checked by the code that creates jobs: what would be refused is refused here, too. Raises
     ValidationError that lists every mistake.
     """
-    asked = await _request(request, fields)
+    asked = _request(request, fields)
     operations = await current_portal().operations()
     return await operations.plan_training_job(asked)
 
 
-async def _request(request: Mapping[str, Any] | None, fields: Mapping[str, Any]) -> TrainingJobFields:
-    """A whole request, with the model of a job where it names one. Raises ValidationError."""
+def _request(request: Mapping[str, Any] | None, fields: Mapping[str, Any]) -> TrainingJobFields:
+    """A whole request, which JSON can write. Raises ValidationError."""
     if request is not None and not isinstance(request, Mapping):
         raise ValidationError(f"a training job's request must be a mapping (got {quote(request)})")
     asked = {**(request or {}), **fields}
@@ -119,10 +117,6 @@ async def _request(request: Mapping[str, Any] | None, fields: Mapping[str, Any])
         json.dumps(asked, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ValidationError(f"a training job's request holds what JSON cannot: {error}") from None
-    model = asked.get("model")
-    if isinstance(model, str) and model.startswith(OF_A_JOB) and "@" not in model:  # a checkpoint is the node's to find
-        asked.setdefault("name", f"{asked.get('trainer_type', 'training')} {model}")
-        asked["model"] = str(await _model(model.removeprefix(OF_A_JOB)))
     return cast("TrainingJobFields", asked)
 
 

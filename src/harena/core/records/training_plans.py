@@ -37,6 +37,11 @@ class TuningPlan(Record):
     target_modules: list[str] | None = None
     """names of the layers that have adapters; null = every linear layer but the last"""
 
+    @property
+    def in_words(self) -> str:
+        """What is trained, as people say it."""
+        return "all weights" if self.kind == "full" else f"LoRA of rank {self.rank}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossSpec(Record):

@@ -16,7 +16,7 @@ import asyncio
 import json
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,7 @@ from harena.core.training_jobs import (
     TrainingState,
     may_become,
 )
+from harena.core.training_sources import JOB_PREFIX
 from harena.core.training_store import NewTrainingEvent, NewTrainingJob, TrainingChanges, TrainingRetry
 from harena.jobs.benchmark.job_admission import RETRY_SECONDS
 from harena.jobs.training.learned_models import checkpoint_model, model_folder, named_checkpoint
@@ -66,6 +67,7 @@ from harena.jobs.training.training_answers import (
 )
 from harena.jobs.training.training_files import files_below, pieces_of, size_below
 from harena.jobs.training.training_queue import POLL_SECONDS, TrainingQueue
+from harena.jobs.training.tuned_before import tuning_warnings
 
 if TYPE_CHECKING:
     from harena.core.node_stores import TrainingStores
@@ -141,7 +143,7 @@ class TrainingJobs:
     async def plan(self, workspace: str, request: Mapping[str, Any]) -> PlannedTraining:
         """What `create` would accept: the same checks, by the same code. Raises what `create` raises."""
         await self._check_room(workspace, await self._queue.store())
-        planned = await self._describe(await self._accept(workspace, request))
+        planned = await self._describe(await self._accept_and_warn(workspace, request))
         return planned if not self._queue.durable else without_paths(planned)
 
     async def get(self, workspace: str, job: str) -> TrainingJob:
@@ -259,20 +261,12 @@ class TrainingJobs:
     async def model_of(self, workspace: str, job: str) -> AsyncIterator[tuple[str, Path]]:
         """(id of the job, a directory with the model that its present try has exported, or that a checkpoint of it has
         (JOB@STEP), within the block). Raises NotFoundError, ValidationError where there is none, PlatformError."""
-        checkpoint = named_checkpoint(job)
-        try:
-            found = await self._find(workspace, job)  # names may end as checkpoints do
-        except NotFoundError:
-            if checkpoint is None:
-                raise
-            found = await self._find(workspace, checkpoint[0])
-        else:
-            checkpoint = None
+        found, checkpoint = await self._model_job(workspace, job)
         folder = self._queue.folder(found)
         if checkpoint is None:
             yield found.id, model_folder(found, folder)
             return
-        async with checkpoint_model(found, folder, checkpoint[1], self._exports) as model:
+        async with checkpoint_model(found, folder, checkpoint, self._exports) as model:
             yield found.id, model
 
     async def planned(self, workspace: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -335,7 +329,7 @@ class TrainingJobs:
         self, workspace: str, request: Mapping[str, Any], store: TrainingStorePort, key: IdempotencyKey | None
     ) -> str:
         await self._check_room(workspace, store)
-        accepted = await self._accept(workspace, request)
+        accepted = await self._accept_and_warn(workspace, request)
         warnings, blueprints = accepted.pop("warnings", []), accepted.pop("blueprints", [])
         new = NewTrainingJob(
             **accepted,
@@ -362,6 +356,26 @@ class TrainingJobs:
                     if standing != new.id:
                         await self._queue.unsettled.remove(new.id)
         return standing
+
+    async def _accept_and_warn(self, workspace: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """What a request is accepted as, with what is told of the job whose model it begins with."""
+        accepted = await self._accept(workspace, request)
+        model = accepted["request"].get("model")
+        if isinstance(model, str) and model.startswith(JOB_PREFIX):
+            with suppress(NotFoundError):  # it was deleted meanwhile: its model is kept for this job all the same
+                before, _ = await self._model_job(workspace, model.removeprefix(JOB_PREFIX))
+                accepted["warnings"] = [*accepted.get("warnings", []), *tuning_warnings(accepted, before)]
+        return accepted
+
+    async def _model_job(self, workspace: str, job: str) -> tuple[StoredTrainingJob, str | None]:
+        """(the job, the checkpoint that is named) of JOB or JOB@STEP. Raises NotFoundError."""
+        checkpoint = named_checkpoint(job)
+        try:
+            return await self._find(workspace, job), None  # names may end as checkpoints do
+        except NotFoundError:
+            if checkpoint is None:
+                raise
+            return await self._find(workspace, checkpoint[0]), checkpoint[1]
 
     async def _check_room(self, workspace: str, store: TrainingStorePort, *, files: bool = True) -> None:
         if self._limits_of is None:

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Literal
 
 from harena.core.errors import ValidationError
-from harena.core.training_sources import is_model_path
+from harena.core.training_sources import JOB_PREFIX, is_model_path
 from harena.training.shipped_models import SHIPPED_MODELS
 
 _HUGGING_FACE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95})(?:@([A-Za-z0-9._-]+))?")
 DEFAULT_REVISION = "main"
-JOB_PREFIX = "job:"
-"""before the id or name of a training job, whose model is meant"""
 
 
 @dataclass(frozen=True, slots=True)

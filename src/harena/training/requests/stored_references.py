@@ -30,7 +30,7 @@ from harena.core.records.worlds import TrajectoryOrder, WorldManifest
 from harena.core.registry import EVERYWHERE, MODELS, ObjectKind, ObjectVersion
 from harena.core.spool import spooled
 from harena.core.threads import OBJECTS, WORLD_GAMES
-from harena.core.training_sources import HEADING, path_version
+from harena.core.training_sources import HEADING, JOB_PREFIX, path_version
 from harena.core.worlds import MOST_STEPS, PRESAMPLED_COUNT
 from harena.training.data.conversations import conversation_of
 from harena.training.data.datasets import prompt_row_of
@@ -38,7 +38,7 @@ from harena.training.data.row_files import DEFAULT_SPLIT, Mistakes, names_stored
 from harena.training.data.stored_problems import is_reference
 from harena.training.objects.dataset import Use, read_part
 from harena.training.objects.model import read_model
-from harena.training.requests.model_names import JOB_PREFIX, cached_model, model_name_kind
+from harena.training.requests.model_names import cached_model, model_name_kind
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import DatasetSource, RLConfig, RLRequest, SFTRequest, VersionRef
 from harena.training.requests.stored_scorings import StoredScorings, StoredVersions

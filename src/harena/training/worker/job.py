@@ -22,6 +22,7 @@ from typing import Any, Protocol
 
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.records.objects import CapabilityDescription, ResolvedReference
+from harena.core.records.training_plans import TrainingPlan
 from harena.core.training_jobs import EVAL_STEPS, STEPS, TrainingEventKind
 from harena.training.requests.references import ResolvedReferences, in_words
 from harena.training.worker.sentences import counted
@@ -90,9 +91,10 @@ class TrainingWork:
         """The trajectory data sets."""
         return [*self.resolved.trajectories]
 
-    def started(self, steps: int, learnt_from: str, **content: Any) -> None:
+    def started(self, plan: TrainingPlan, steps: int, learnt_from: str, **content: Any) -> None:
         """Everything is loaded, and learning begins; `learnt_from`: how many of what."""
-        said = f"training begins: {counted(steps, 'step')}, {learnt_from}"
+        how = f"{plan.tuning.in_words}, learning rate {plan.learning_rate:g}"
+        said = f"training begins: {counted(steps, 'step')}, {learnt_from}; {how}"
         self.tell(TrainingEventKind.TRAINING_START, said, data={"steps": steps, **content})
 
     def step_done(self, step: int, metrics: Mapping[str, float], *, rollouts: Sequence[Mapping[str, Any]] = ()) -> None:

@@ -147,7 +147,8 @@ async def _trained(
         evaluation=Evaluation(rows=held_out, every=plan.eval_interval or 10) if held_out else None,
         probe=probe,
     )
-    work.started(settings.steps, prompts_said(len(rows), len(held_out)), prompts=len(rows), held_out=len(held_out))
+    said = prompts_said(len(rows), len(held_out))
+    work.started(plan, settings.steps, said, prompts=len(rows), held_out=len(held_out))
     await loop.run(on_step=telling.step, on_event=telling.event)
     await asyncio.to_thread(telling.write_samples)  # the last step's: its checkpoint was saved before it was told of
     await work.export(engine)
@@ -182,7 +183,7 @@ async def _learn_from_what_was_done(
         checkpoint_interval=plan.checkpoint_interval,
         seed=plan.seed,
     )
-    work.started(plan.steps, rows_said(report.as_json()), groups=len(groups), rows=report.as_json())
+    work.started(plan, plan.steps, rows_said(report.as_json()), groups=len(groups), rows=report.as_json())
     return await learn_rows(work, engine, rows, settings, loss=plan.loss, keep=plan.keep_checkpoints)
 
 

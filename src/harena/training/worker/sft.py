@@ -48,7 +48,7 @@ async def train_rows(work: TrainingWork, plan: SFTPlan) -> Mapping[str, Any]:
     held_out = work.resolved.find("config.eval_dataset_ref")
     eval_rows, _ = await asyncio.to_thread(load, [held_out]) if held_out is not None else ([], {})
     settings = sft_settings(plan)
-    work.started(settings.steps_for(len(rows)), rows_said(counted), rows=counted)
+    work.started(plan, settings.steps_for(len(rows)), rows_said(counted), rows=counted)
     return await learn_rows(work, engine, rows, settings, eval_rows=eval_rows, keep=plan.keep_checkpoints)
 
 
