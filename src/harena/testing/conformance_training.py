@@ -20,7 +20,7 @@ ENDED = ("completed", "failed", "cancelled")
 
 def asked(prompts: Path, *tags: str, **more: Any) -> Any:
     """An RL job, whose tags say what the fake worker shall do."""
-    config = {"algorithm": "grpo", "prompt_dataset_ref": str(prompts)}
+    config = {"algorithm": "grpo", "prompt_dataset_ref": str(prompts), "batch_size": 4}
     return {"trainer_type": "rl", "model": "tiny-llama", "config": config, "tags": list(tags), **more}
 
 

@@ -77,12 +77,12 @@ def test_rows_that_are_evaluated_and_learned_from(tmp_path: Path) -> None:
     """They are counted and the first are named: by their prompts, and apart from these by their ids."""
     learned = [problem(name) for name in NAMES]
     evaluated = [problem(name) for name in NAMES[:7]]
-    (warning,) = told(planned(tmp_path, learned, evaluated), "eval_dataset_ref")
+    (warning, _) = told(planned(tmp_path, learned, evaluated), "eval_dataset_ref")
     assert "7 of the 7 rows" in warning
     assert "(zero, one, two, three, four, and 2 more)" in warning
 
     others = [{**problem("new"), "id": "a"}, {**problem("one"), "id": "b"}, {**problem("unlike"), "id": "two"}]
-    by_prompt, by_id = told(planned(tmp_path, learned, others), "eval_dataset_ref")
+    by_prompt, by_id, _ = told(planned(tmp_path, learned, others), "eval_dataset_ref")
     assert "1 of the 3 rows" in by_prompt
     assert "same prompt (b)" in by_prompt
     assert "1 of the 3 rows" in by_id
@@ -92,9 +92,9 @@ def test_rows_that_are_evaluated_and_learned_from(tmp_path: Path) -> None:
 def test_rows_without_an_id_are_named_by_their_place(tmp_path: Path) -> None:
     """A number that a reader gives them is no id: the first rows of two data sets have nothing in common."""
     without = [{"prompt": f"say {name}", "expected_output": name} for name in NAMES]
-    (warning,) = told(planned(tmp_path, without[:8], without[7:]), "eval_dataset_ref")
+    (warning, *_) = told(planned(tmp_path, without[:8], without[7:]), "eval_dataset_ref")
     assert "same prompt (evaluated.jsonl:1)" in warning
-    assert told(planned(tmp_path, without[:6], without[6:]), "eval_dataset_ref") == []
+    assert told(planned(tmp_path, without[:4], without[4:]), "eval_dataset_ref") == []
 
 
 def test_only_rows_that_are_evaluated_count(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_rows_of_sft_are_told_by_what_they_ask(
     assert asked_digest(learned) == asked_digest(evaluated) != asked_digest({"prompt": "say", "completion": "it"})
     pairs = [{"prompt": f"say {name}", "completion": name} for name in NAMES]
     found = planned(tmp_path, pairs, [pairs[3], {"prompt": "say more", "completion": "more"}], kind="sft")
-    (warning,) = told(found, "eval_dataset_ref")
+    (warning, _) = told(found, "eval_dataset_ref")
     assert "1 of the 2 rows" in warning
     assert "same prompt (evaluated.jsonl:1)" in warning
 
@@ -134,9 +134,10 @@ def test_a_prompt_that_is_held_out_and_learned_from_under_another_id(tmp_path: P
     """Which side a row is on depends on its id: two ids of one prompt come to both sides."""
     twice = [problem(name) for name in NAMES] + [{**problem(name), "id": f"{name} again"} for name in NAMES]
     found = planned(tmp_path, twice, held_out=0.3)
-    (warning,) = told(found, "held_out")
+    (warning, *_) = told(found, "held_out")
     assert f"of the {found.held_out} rows" in warning
-    assert told(planned(tmp_path, twice[:12], held_out=0.3), "held_out") == []
+    assert "same prompt" in warning
+    assert not any("same prompt" in one for one in told(planned(tmp_path, twice[:12], held_out=0.3), "held_out"))
 
 
 def test_the_first_evaluation_is_the_one_that_the_job_makes(tmp_path: Path) -> None:
@@ -148,3 +149,29 @@ def test_the_first_evaluation_is_the_one_that_the_job_makes(tmp_path: Path) -> N
     pairs, more = [{"prompt": name, "completion": name} for name in NAMES], [{"prompt": "more", "completion": "more"}]
     assert planned(tmp_path, pairs, more, kind="sft", steps=30, eval_interval=7).first_evaluation == 7
     assert planned(tmp_path, pairs, more, kind="sft").first_evaluation == 1
+
+
+def test_few_rows_come_again_in_one_step(tmp_path: Path) -> None:
+    """How often, by the rows that are left to learn from; not where a step takes no more than there are."""
+    prompts = [problem(name) for name in NAMES]
+    (warning,) = told(planned(tmp_path, prompts), "batch_size")
+    assert "a step takes 32 prompts, and there are 12 to learn from: each comes 2.67 times in every step" in warning
+    held_out = planned(tmp_path, prompts, held_out=0.3)
+    assert 0 < held_out.learned_from < 12
+    assert f"there are {held_out.learned_from} to learn from" in told(held_out, "batch_size")[0]
+    assert told(planned(tmp_path, prompts, batch_size=12), "batch_size") == []
+    pairs = [{"prompt": name, "completion": name} for name in NAMES]
+    (warning,) = told(planned(tmp_path, pairs, kind="sft"), "batch_size")
+    assert "a step takes 16 rows, and there are 12 to learn from: each comes 1.33 times" in warning
+    assert told(planned(tmp_path, pairs, kind="sft", batch_size=6, gradient_accumulation_steps=2), "batch_size") == []
+
+
+def test_an_evaluation_of_few_rows_says_little(tmp_path: Path) -> None:
+    """The smallest difference that it can show is told; eight rows are enough to say nothing of it."""
+    prompts, more = [problem(name) for name in NAMES], [problem(f"more {number}") for number in range(8)]
+    assert told(planned(tmp_path, prompts, more), "eval_dataset_ref") == []
+    (warning,) = told(planned(tmp_path, prompts, more[:4]), "eval_dataset_ref")
+    assert "4 prompts are evaluated: the pass rate moves in steps of 25 %" in warning
+    (warning,) = told(planned(tmp_path, prompts, more, eval_max_rollouts=1), "eval_dataset_ref")
+    assert "1 prompt is evaluated" in warning
+    assert "1 prompt is evaluated" in told(planned(tmp_path, prompts[:4], held_out=0.1), "held_out")[0]

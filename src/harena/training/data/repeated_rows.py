@@ -30,15 +30,16 @@ def evaluated_rows(path: Path, *, split: str | None, share: float | None, most: 
 @apart
 def met_rows(
     path: Path, *, split: str | None, share: float | None, ids: Sequence[str], asked: Sequence[str]
-) -> dict[str, list[str]]:
-    """{ids, asked}: those of the given ones that rows which are learned from have. `share` is held out of the rows.
-    Raises ValidationError."""
+) -> dict[str, Any]:
+    """{ids, asked, rows}: those of the given ones that rows which are learned from have, and how many rows these are.
+    `share` is held out of the data set. Raises ValidationError."""
     rows = _rows(path, split)
     learned = rows if share is None else _sides(rows, share)[0]
     wanted_ids, wanted_asked = set(ids), set(asked)
     return {
         "ids": sorted(wanted_ids.intersection(filter(None, (own_id(row.values) for row in learned)))),
         "asked": sorted(wanted_asked.intersection(filter(None, (asked_digest(row.values) for row in learned)))),
+        "rows": len(learned),
     }
 
 
