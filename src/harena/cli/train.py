@@ -14,6 +14,7 @@ import typer
 from harena.address import server_address
 from harena.cli import completion, face
 from harena.cli.following import Follower
+from harena.cli.interrupts import HeldInterrupts
 from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.cli.train_live import one_line
 from harena.cli.train_live import watch as show
@@ -303,9 +304,14 @@ def retry(
 ) -> None:
     """Queue a job that has ended once more."""
     jobs = face.load().training_jobs
-    again = jobs.retry(job, start=start)
-    if wait or server_address() is None:
-        raise typer.Exit(_to_its_end(jobs, again, as_json=as_json))
+    with HeldInterrupts(active=server_address() is None) as interrupts:
+        ended = jobs.get(job)
+        again = jobs.retry(ended.id, start=start)
+        for said in jobs.logs(again.id, after=ended.cursor):
+            if said.kind == "job_queued":
+                sys.stderr.write(f"{printable(said.message)}\n")
+        if wait or server_address() is None:
+            raise typer.Exit(_to_its_end(jobs, again, interrupts, as_json=as_json))
     _tell(face.plain(again))
 
 
@@ -327,29 +333,34 @@ def _submit(asked: Mapping[str, Any], *, plan: bool, wait: bool, as_json: bool, 
         else:
             sys.stdout.writelines(f"{printable(line)}\n" for line in plan_lines(found))
         return
-    job = jobs.create(asked, idempotency_key=key)
-    for said in jobs.logs(job.id):
-        if said.level == "warning":
-            sys.stderr.write(f"harena: warning: {printable(said.message)}\n")
-    if wait or server_address() is None:  # a job of this process would end with it
-        raise typer.Exit(_to_its_end(jobs, job, as_json=as_json))
+    with HeldInterrupts(active=server_address() is None) as interrupts:
+        job = jobs.create(asked, idempotency_key=key)
+        for said in jobs.logs(job.id):
+            if said.level == "warning":
+                sys.stderr.write(f"harena: warning: {printable(said.message)}\n")
+        if wait or server_address() is None:  # a job of this process would end with it
+            raise typer.Exit(_to_its_end(jobs, job, interrupts, as_json=as_json))
     if as_json:
         write_json(face.plain(job))
     else:
         sys.stdout.write(f"{job.id}\n")
 
 
-def _to_its_end(jobs: Any, job: Any, *, as_json: bool) -> int:
-    """Say what happens, end the job on Ctrl-C where it is this process's; its exit code."""
+def _to_its_end(jobs: Any, job: Any, interrupts: HeldInterrupts, *, as_json: bool) -> int:
+    """Say what happens, end the job on Ctrl-C where it is this process's; its exit code. `interrupts` come in here
+    alone: everywhere else they wait, so that the job ends as cancelled."""
     sys.stderr.write(f"{job.name}: {job.id}\n")
     try:
-        _show(jobs, job, after=job.cursor)
+        with interrupts.delivered():
+            _show(jobs, job, after=job.cursor)
     except KeyboardInterrupt:
         if server_address() is not None:
             sys.stderr.write(f"\nthe job goes on: harena train logs --follow {job.id}\n")
             return INTERRUPTED_EXIT
         sys.stderr.write("\nstopping the job; what it has is kept\n")
-        jobs.cancel(job.id)
+        ended = jobs.cancel(job.id)
+        if ended.state != "cancelled":  # it was faster
+            return _report_end(ended, as_json=as_json)
         return INTERRUPTED_EXIT
     return _report_end(jobs.get(job.id), as_json=as_json)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -61,23 +62,37 @@ class FakeTraining:
     state: str = "completed"
     error: str | None = None
     interrupt: bool = False
+    interrupts: dict[str, int] = field(default_factory=dict)
+    """verb -> number of times that Ctrl-C is pressed while it runs"""
     calls: list[tuple[Any, ...]] = field(default_factory=list)
 
     def job(self) -> Record:
         return Record({**JOB, "state": self.state, "error": self.error})
 
     def create(self, request: Mapping[str, Any], *, idempotency_key: str | None = None) -> Record:
+        self._interrupted_in("create")
         self.calls.append(("create", dict(request), idempotency_key))
         return self.job()
 
     def events(self, job: str, *, after: int = 0) -> Iterator[Record]:
         self.calls.append(("events", job, after))
+        self._interrupted_in("events")
         if self.interrupt:
             raise KeyboardInterrupt
         yield from (Record(event) for event in EVENTS if event["cursor"] > after)  # type: ignore[operator]
 
     def logs(self, job: str, *, after: int = 0) -> list[Record]:
+        self._interrupted_in("logs")
         return [Record(event) for event in EVENTS if event["message"]]
+
+    def cancel(self, job: str) -> Record:
+        self._interrupted_in("cancel")
+        self.calls.append(("cancel", job, {}))
+        return Record({**JOB, "state": "cancelled"})
+
+    def _interrupted_in(self, verb: str) -> None:
+        for _ in range(self.interrupts.get(verb, 0)):
+            signal.raise_signal(signal.SIGINT)
 
     def plan(self, request: Mapping[str, Any]) -> PlannedTraining:
         self.calls.append(("plan", request))
@@ -97,6 +112,7 @@ class FakeTraining:
 
     def __getattr__(self, verb: str) -> Any:
         def asked(job: Any, *_: Any, **more: Any) -> Record:
+            self._interrupted_in(verb)
             self.calls.append((verb, job, more))
             return self.job()
 
@@ -265,6 +281,25 @@ def test_with_a_server_it_leaves(
     assert "cancel" not in [call[0] for call in training.calls]
 
 
+@pytest.mark.parametrize(
+    "interrupts",
+    [{}, {"logs": 1}, {"events": 1}, {"events": 1, "cancel": 3}, {"logs": 2, "cancel": 1}],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    ("words", "verb"), [(("sft", "--model", "m"), "create"), (("retry", "n"), "retry")], ids=["sft", "retry"]
+)
+def test_ctrl_c_cancels_a_job_of_this_process_whenever_it_comes(
+    training: FakeTraining, harena: Harena, interrupts: dict[str, int], words: tuple[str, ...], verb: str
+) -> None:
+    """Also before there is an id to cancel, more than once, and while it is being cancelled; then it works as ever."""
+    training.interrupts = interrupts or {verb: 2}
+    assert harena("train", *words) == 130
+    assert training.calls[-1] == ("cancel", "train_1", {})
+    assert [call[0] for call in training.calls].count("cancel") == 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_wait_and_retry(
     training: FakeTraining, server: None, harena: Harena, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -275,7 +310,7 @@ def test_wait_and_retry(
     assert json.loads(capsys.readouterr().out.partition("\n")[2])["state"] == "cancelled"
     assert harena("train", "retry", "n", "--from", "scratch") == 0
     assert training.calls[0] == ("wait", "n", {"timeout": 5.0})
-    assert training.calls[-1] == ("retry", "n", {"start": "scratch"})
+    assert training.calls[-2:] == [("get", "n", {}), ("retry", "train_1", {"start": "scratch"})]
 
 
 def test_looking(training: FakeTraining, harena: Harena, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from harena.core.errors import ValidationError
 from harena.core.training_store import StoredTrainingJob
-from harena.jobs.training.learned_models import checkpoint_of, named_checkpoint
+from harena.jobs.training.learned_models import checkpoint_of, goes_on_said, named_checkpoint
 
 KEPT = {
     "checkpoints": ["checkpoints/step-00000040", "checkpoints/step-00000120", "checkpoints/../x"],
@@ -18,7 +18,7 @@ KEPT = {
 
 
 def job(artifacts: dict[str, Any]) -> StoredTrainingJob:
-    return cast("StoredTrainingJob", SimpleNamespace(id="train_1", artifacts=artifacts))
+    return cast("StoredTrainingJob", SimpleNamespace(id="train_1", artifacts=artifacts, step=127))
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,11 @@ def test_a_checkpoint_that_is_not_kept(wanted: str) -> None:
     if wanted == "41":
         with pytest.raises(ValidationError, match="are kept: 40, 120"):
             checkpoint_of(job(KEPT), wanted)
+
+
+def test_a_job_that_is_retried_says_where_it_goes_on() -> None:
+    """After the step of its newest checkpoint, which is not the last that it had trained."""
+    assert "it goes on after step 120," in goes_on_said(job(KEPT), fresh=False)
+    assert goes_on_said(job(KEPT), fresh=False).endswith("it had reached step 127")
+    assert "it begins again, since it has no checkpoint yet" in goes_on_said(job({}), fresh=False)
+    assert "it begins anew" in goes_on_said(job(KEPT), fresh=True)

@@ -29,8 +29,7 @@ def named_checkpoint(job: str) -> tuple[str, str] | None:
 
 def checkpoint_of(job: StoredTrainingJob, wanted: str) -> str:
     """The path of a checkpoint below the job's folder. Raises ValidationError, which says which there are."""
-    told = job.artifacts.get("checkpoints")
-    there = {int(match[1]): match[0] for path in told or () if (match := _STEP.fullmatch(str(path)))}
+    there = _checkpoints(job)
     found = None
     if wanted == BEST:
         best = job.artifacts.get("best_checkpoint")
@@ -46,6 +45,22 @@ def checkpoint_of(job: StoredTrainingJob, wanted: str) -> str:
             "the newest few, and the best (keep_checkpoints, checkpoint_interval)"
         )
     return found
+
+
+def goes_on_said(job: StoredTrainingJob, *, fresh: bool) -> str:
+    """Where a job begins that has ended and is tried once more; `fresh`: in a new folder."""
+    reached = f"it had reached step {job.step}"
+    if fresh:
+        return f"it begins anew, {reached}"
+    if there := _checkpoints(job):
+        return f"it goes on after step {max(there)}, where its newest checkpoint is; {reached}"
+    return f"it begins again, since it has no checkpoint yet; {reached}"
+
+
+def _checkpoints(job: StoredTrainingJob) -> dict[int, str]:
+    """Step of each checkpoint that the present try has, and its path below the job's folder."""
+    told = job.artifacts.get("checkpoints")
+    return {int(match[1]): match[0] for path in told or () if (match := _STEP.fullmatch(str(path)))}
 
 
 @asynccontextmanager

@@ -55,7 +55,7 @@ from harena.core.training_jobs import (
 from harena.core.training_sources import JOB_PREFIX
 from harena.core.training_store import NewTrainingEvent, NewTrainingJob, TrainingChanges, TrainingRetry
 from harena.jobs.benchmark.job_admission import RETRY_SECONDS
-from harena.jobs.training.learned_models import checkpoint_model, model_folder, named_checkpoint
+from harena.jobs.training.learned_models import checkpoint_model, goes_on_said, model_folder, named_checkpoint
 from harena.jobs.training.owned_training import BLUEPRINTS_FOLDER, EndCause, Workers
 from harena.jobs.training.short_works import ShortWorks
 from harena.jobs.training.training_answers import (
@@ -222,7 +222,8 @@ class TrainingJobs:
             attempt=found.attempt + fresh,
             from_scratch=fresh,
         )
-        event = self._event(TrainingEventKind.JOB_QUEUED, f"the job was retried from {start}", data={"from": start})
+        said = f"the job was retried from {start}: {goes_on_said(found, fresh=fresh)}"
+        event = self._event(TrainingEventKind.JOB_QUEUED, said, data={"from": start})
         ended = may_become(TrainingState.QUEUED)
         if not await (await self._queue.store()).reopen(found.id, again, [event], while_in=ended):
             raise ValidationError(f"training job {found.id} has not ended: cancel it first, or wait for its end")
