@@ -13,18 +13,19 @@ MOST_CELL_CHARACTERS = 64 << 20
 
 
 def csv_rows(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """(the line that a row ends on, its fields) of each row of a UTF-8 file, separated by commas. Raises
+    """(the line that a row begins on, its fields) of each row of a UTF-8 file, separated by commas. Raises
     ValidationError that names the line."""
     csv.field_size_limit(MOST_CELL_CHARACTERS)  # of the process; the library's own would refuse long tests
-    line = 1
+    line = ended = 1
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
             names = next(reader, [])
+            ended = reader.line_num
             if not all(name.strip() for name in names) or len(set(names)) != len(names) or not names:
                 raise ValidationError(f"{path}:1: the first line must name the columns, each with a name of its own")
             for cells in reader:
-                line = reader.line_num
+                line, ended = ended + 1, reader.line_num
                 if len(cells) > len(names):
                     raise ValidationError(
                         f"{path}:{line}: the row has {len(cells)} cells and the file {len(names)} columns: put text "
@@ -37,4 +38,4 @@ def csv_rows(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, str]
     except UnicodeDecodeError as error:
         raise ValidationError(f"{path} is not UTF-8 (byte {error.start} of a part of it): save it as UTF-8") from None
     except csv.Error as error:
-        raise ValidationError(f"{path}: after line {line}: not CSV: {error}") from None
+        raise ValidationError(f"{path}: after line {ended}: not CSV: {error}") from None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_tokenizer import Characters
 from data_set_rows import (
     APPS,
     APPS_CALL,
@@ -36,6 +37,8 @@ from harena.core.errors import ValidationError
 from harena.scoring.calibration import Calibration
 from harena.scoring.formats import FORMATS, import_scenarios
 from harena.training.data.conversations import Conversation
+from harena.training.data.datasets import prompt_row_of, training_rows
+from harena.training.data.demonstrations import conversation_to_learn, text_pair_to_learn
 from harena.training.data.prompts import PromptRow
 from harena.training.model_eval.problems import read_rows, with_prompts
 from harena.training.objects.dataset import read_part
@@ -137,6 +140,66 @@ def test_a_request_to_run_a_grader_has_no_prompt(tmp_path: Path) -> None:
     for asking in (evaluated, trained):
         with pytest.raises(ValidationError, match=REFUSED["grader"]):
             asking(path)
+
+
+SOLUTIONS: dict[str, tuple[Mapping[str, Any], str, str]] = {
+    "humaneval": (HUMANEVAL, "    return x * 2\n", HUMANEVAL["prompt"] + "    return x * 2\n"),
+    "evalplus": (EVALPLUS, "    return x * 2\n", EVALPLUS["prompt"] + "    return x * 2\n"),
+    **{
+        name: (row, solution, solution)
+        for name, row, solution in (
+            ("mbpp", MBPP_SANITISED, MBPP_SANITISED["code"]),
+            ("apps", APPS, "print(int(input()) * 2)\n"),
+            ("verification_info", VERIFICATION_INFO, "print(int(input()) * 2)\n"),
+            (
+                "tests",
+                {"prompt": "Write `f`.", "tests": "assert f(1) == 2", "solution": "def f(x): ..."},
+                "def f(x): ...",
+            ),
+            ("prompts", {"prompt": "add 1>", "scoring": TESTS, "solution": "x + 1"}, "x + 1"),
+            ("statements", {"statement": "add 1>", "scoring": TESTS, "solution": "x + 1"}, "x + 1"),
+            ("no tests", {"prompt": "add 1>", "canonical_solution": "x + 1"}, "x + 1"),
+        )
+    },
+}
+"""(row, what a tokenizer without chat template learns, what one with a template does)"""
+
+
+@pytest.mark.parametrize("name", SOLUTIONS)
+def test_sft_learns_the_right_answer_of_what_the_others_take(tmp_path: Path, name: str) -> None:
+    """After the same prompt as in RL; what goes on where the prompt ends is a whole program in a conversation."""
+    row, rest, whole = SOLUTIONS[name]
+    path = written(tmp_path / "rows.jsonl", [row])
+    assert "sft" in read_part(path, split=None)["uses"]
+    asked = prompt_row_of(row, id="1")
+    prompt, completion = text_pair_to_learn(row)
+    assert (prompt, completion) == (asked.prompt, rest)
+    (question, answer) = conversation_to_learn(row).messages
+    assert (question["content"], answer["content"]) == (prompt, whole)
+
+
+def test_a_csv_file_of_problems_is_learned_from(tmp_path: Path) -> None:
+    """The rows come to the tokens of prompt and solution."""
+    path = tmp_path / "own.csv"
+    header, tests = "id,prompt,tests,solution", '"assert f(1) == 2\nassert f(2) == 3"'
+    path.write_text(f"{header}\na,Write `f`.,{tests},def f(x): return x + 1\n")
+    tokenizer = Characters()
+    (learned,), _ = training_rows(path, tokenizer, template=None, max_length=200)
+    said = [token for token, is_learned in zip(learned.tokens, learned.mask, strict=True) if is_learned]
+    assert tokenizer.decode(said[:-1]) == "def f(x): return x + 1"
+    path.write_text(f"{header}\na,Write `f`.,{tests},def f(x): return x + 1\n\nb,Write `f`.,{tests},\n")
+    with pytest.raises(
+        ValidationError, match=r"own.csv:5: it has a prompt and no answer \(.*; its fields are id, prompt"
+    ):
+        training_rows(path, tokenizer, template=None, max_length=200)
+
+
+@pytest.mark.parametrize("row", [LIVECODEBENCH, {"prompt": "add 1>", "tests": "assert f(1) == 2"}], ids=["form", "own"])
+def test_a_problem_without_a_right_answer_says_what_to_do(row: Mapping[str, Any]) -> None:
+    """The field to give, and the command that writes what passes."""
+    for read in (conversation_to_learn, text_pair_to_learn):
+        with pytest.raises(ValueError, match=r"solution.*`harena sft validate` writes them"):
+            read(row)
 
 
 def test_task_directories_are_no_prompts(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_a_csv_file(tmp_path: Path) -> None:
     row_of_it = '"Write f(x).","assert f(1) == 2\nassert f(2) == 3",def f(x): return x + 1'
     path.write_text(f"prompt,tests,solution\n{row_of_it}\n")
     (row,) = read_rows(path)
-    assert row.origin == "rows.csv:3"
+    assert row.origin == "rows.csv:2"
     made = prompt_row_of(row.values, id=row.origin)
     assert (made.prompt, made.scoring["entry_point"]) == ("Write f(x).", "f")
     path.write_text("prompt,tests\na,b\nc,d,e\n")

@@ -100,7 +100,7 @@ def test_a_csv_file(tmp_path: Path) -> None:
     assert (batch.form, len(batch.scenarios)) == ("tests", 2)
     assert [scenario.scoring.entry_point for scenario in batch.scenarios] == ["add", "add"]
     assert [row.get("solution") for _, row in csv_rows(path)] == [ADD, None]
-    assert [line for line, _ in csv_rows(path)] == [5, 7]
+    assert [line for line, _ in csv_rows(path)] == [2, 6]
 
 
 @pytest.mark.parametrize(

@@ -112,11 +112,18 @@ def _prompt_and_answer(values: Mapping[str, Any]) -> tuple[tuple[str, Any], tupl
     if prompt is None and "grader" in values:
         raise ValueError(_REQUEST)
     if prompt is None:
-        there_are = f"; its fields are {', '.join([*map(str, values)][:8])}" if values else ""
+        there_are = f"; its fields are {_fields(values)}" if values else ""
         raise ValueError(f"it has neither `messages` nor `steps` nor a prompt ({', '.join(PROMPT_FIELDS)}){there_are}")
     if answer is None:
-        raise ValueError(f"it has a prompt and no answer ({', '.join(ANSWER_FIELDS)})")
+        raise ValueError(
+            f"it has a prompt and no answer ({', '.join(ANSWER_FIELDS)}, solution): give it one, or learn from "
+            f"candidates that pass (`harena sft validate` writes them); its fields are {_fields(values)}"
+        )
     return prompt, answer
+
+
+def _fields(values: Mapping[str, Any]) -> str:
+    return ", ".join([*map(str, values)][:8])
 
 
 def _as_messages(name: str, value: Any, *, role: str) -> list[Message]:

@@ -20,10 +20,9 @@ from harena.scoring.formats.asked_fields import ANSWER_FIELDS, asked_in, given
 from harena.training.data.conversations import (
     WITHOUT_TEMPLATE,
     Conversation,
-    conversation_of,
     prompt_conversation_of,
-    text_pair_of,
 )
+from harena.training.data.demonstrations import conversation_to_learn, text_pair_to_learn
 from harena.training.data.imported_rows import OWN_SOLUTION, ProgramForm, imported
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import Mistakes, Row, content_digest, read_rows, rows_of
@@ -143,8 +142,8 @@ def training_rows(
 
 def _sequences(values: Mapping[str, Any], tokenizer: Tokenizer, template: ChatTemplate | None) -> list[TrainingRow]:
     if template is not None:
-        return template.rows(conversation_of(values))
-    prompt, completion = text_pair_of(values)
+        return template.rows(conversation_to_learn(values))
+    prompt, completion = text_pair_to_learn(values)
     given_tokens, said = tokenizer.encode(prompt), tokenizer.encode(completion) + tokenizer.end_tokens[:1]
     if not given_tokens:
         raise ValueError("its prompt is empty: nothing stands before what is learnt")

@@ -18,8 +18,8 @@ from harena.core.errors import ValidationError
 from harena.core.records.objects import DatasetDescription, SplitDescription
 from harena.scoring.formats.final_number import last_number
 from harena.scoring.formats.gsm8k import MARKED
-from harena.training.data.conversations import conversation_of
 from harena.training.data.datasets import prompt_row_of
+from harena.training.data.demonstrations import conversation_to_learn
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import Mistakes, Row, rows_of, splits_of
 from harena.training.objects.atif import check_trajectory
@@ -108,7 +108,7 @@ def _as_prompt(values: Mapping[str, Any]) -> object:
 
 
 _READERS: Mapping[Use, Callable[[Mapping[str, Any]], object]] = {
-    "sft": conversation_of,
+    "sft": conversation_to_learn,
     "prompts": _as_prompt,
     "trajectories": check_trajectory,
 }

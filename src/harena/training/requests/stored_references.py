@@ -32,8 +32,8 @@ from harena.core.spool import spooled
 from harena.core.threads import OBJECTS, WORLD_GAMES
 from harena.core.training_sources import HEADING, JOB_PREFIX, path_version
 from harena.core.worlds import MOST_STEPS, PRESAMPLED_COUNT
-from harena.training.data.conversations import conversation_of
 from harena.training.data.datasets import prompt_row_of
+from harena.training.data.demonstrations import conversation_to_learn
 from harena.training.data.row_files import DEFAULT_SPLIT, Mistakes, names_stored_contracts, read_rows, rows_of
 from harena.training.data.stored_problems import is_reference
 from harena.training.objects.dataset import Use, read_part
@@ -218,7 +218,7 @@ class References:
                         values = {**values, **stored.of(values["scoring"])}
                     _check_prompt(values, row.origin, ids)
                 else:
-                    conversation_of(values)
+                    conversation_to_learn(values)
                 good.append(values)
             except (ValueError, ValidationError, NotFoundError) as error:
                 bad.add(row.origin, str(error))
@@ -237,7 +237,9 @@ class References:
             what = "name one (prompt_split)" if wanted is None else f"it has no split {wanted!r}"
             raise ValidationError(f"{ref} has the splits {there}: {what}")
         part = parts[wanted]
-        if use == "prompts" and part.reward_recipe not in ("code_tests_v1", "gsm8k_v1", "math_v1"):
+        if (use == "prompts" and part.reward_recipe not in ("code_tests_v1", "gsm8k_v1", "math_v1")) or (
+            use == "sft" and use not in part.uses
+        ):
             # it may have been published before rows of its form were read with their tests, or told by their answers
             part = await OBJECTS.run(_part_of, ref, place, wanted or None)
         if use not in part.uses:

@@ -19,9 +19,9 @@ from harena.scoring.formats.asked_fields import ANSWER_FIELDS, asked_in, given
 from harena.training.data.conversations import (
     WITHOUT_TEMPLATE,
     prompt_conversation_of,
-    text_pair_of,
 )
 from harena.training.data.datasets import prompt_row_of
+from harena.training.data.demonstrations import text_pair_to_learn
 from harena.training.data.imported_rows import OWN_SOLUTION, imported
 from harena.training.data.row_files import Mistakes, Row, read_rows
 from harena.training.data.tokenizer_files import Counts, TokenizerFacts, stop_mistake, tokenizer_facts, unwritable
@@ -188,7 +188,7 @@ def _mistakes(ref: ResolvedReference, read: Callable[[Row], str | None]) -> Iter
 def _pair_mistake(facts: TokenizerFacts, row: Row) -> str | None:
     try:
         if facts.has_template is False:
-            text_pair_of(row.values)
+            text_pair_to_learn(row.values)
     except ValueError as error:
         return str(error)
     return None
