@@ -37,9 +37,10 @@ from harena.core.errors import ValidationError
 from harena.scoring.calibration import Calibration
 from harena.scoring.formats import FORMATS, import_scenarios
 from harena.training.data.conversations import Conversation
-from harena.training.data.datasets import prompt_row_of, training_rows
+from harena.training.data.datasets import prompt_rows, training_rows
 from harena.training.data.demonstrations import conversation_to_learn, text_pair_to_learn
 from harena.training.data.prompts import PromptRow
+from harena.training.data.templates import ChatTemplate
 from harena.training.model_eval.problems import read_rows, with_prompts
 from harena.training.objects.dataset import read_part
 from harena.training.rewards import CodeTests, reward_recipe
@@ -119,6 +120,29 @@ def test_what_one_command_takes_all_take(tmp_path: Path, form: str, row: Mapping
     if form != "scenarios":
         scored = import_scenarios(path, candidates=[{"solution": "x = 1"}])
         assert len(scored) == 1
+
+
+NAMELESS: list[tuple[Mapping[str, Any], str]] = [
+    ({"prompt": "add 1>", "scoring": TESTS}, "0"),
+    ({"prompt": "add 1>", "scoring": TESTS, "task_id": "sums/1", "id": "other"}, "sums/1"),
+    ({"statement": "add 1>", "scoring": TESTS, "index": 7}, "7"),
+    ({"prompt": "Write `f`: add 1 to x.", "tests": "assert f(1) == 2"}, "0"),
+    ({"question": "Half of 36?", "answer": "36 / 2 = 18\n#### 18"}, "0"),
+]  # fmt: skip
+"""(a row, its name where it is the first)"""
+
+
+@pytest.mark.parametrize(("row", "name"), NAMELESS, ids=[str(place) for place in range(len(NAMELESS))])
+def test_a_row_has_the_same_name_in_each_command(tmp_path: Path, row: Mapping[str, Any], name: str) -> None:
+    """Where it says no id, too: a result of one command leads to the row in the others."""
+    second = {**row, "index": 8} if "index" in row else {**row, "task_id": "sums/2"} if "task_id" in row else row
+    names = [name, "1" if second is row else str(second.get("task_id") or second["index"])]
+    path = written(tmp_path / "rows.jsonl", [row, second])
+    audited = [scenario.problem_id for scenario in import_scenarios(path, unsolved_too=True).scenarios]
+    assert audited == names
+    assert [problem.id for problem in evaluated(path)] == names
+    trained_on, _ = prompt_rows(path, (letters := Characters()), template=ChatTemplate(letters), max_prompt_tokens=999)
+    assert [problem.id for problem in trained_on] == names
 
 
 def test_a_grader_may_be_in_another_file(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -149,6 +150,21 @@ def test_an_evaluation_that_broke_off_goes_on(tmp_path: Path) -> None:
     assert sampled(other, dataset, samples=2, seed=9).reused == 0
     few = sampled(Reciting("x"), dataset, samples=1, temperature=0.8, limit=2)
     assert (few.reused, few.answers, sorted(programs(few))) == (2, 2, ["p0/1", "p1/1"])
+
+
+def test_answers_under_the_names_of_an_earlier_harena_are_not_used(tmp_path: Path) -> None:
+    """It numbered rows without an id from 1: its answers to row `1` are none to the row that is called so now."""
+    dataset = write(tmp_path / "p.jsonl", *({"prompt": f"x{n}", "scoring": CONTRACT} for n in range(2)))
+    kept = tmp_path / "kept.jsonl"
+    asked = asked_problems(dataset, AnswerSettings())
+    ask = partial(sampled_answers, folder=tmp_path, identity="it", progress=lambda done, wanted: None)
+    found = asyncio.run(ask(Reciting("x"), asked, answers=kept))
+    assert sorted(programs(found)) == ["0/1", "1/1"]
+    head, *said = kept.read_text().splitlines()
+    earlier = {name: value for name, value in json.loads(head).items() if name != "unnamed_rows"}
+    kept.write_text("".join(f"{line}\n" for line in (json.dumps(earlier), *said)))
+    with pytest.raises(ValidationError, match=r"another evaluation .*unnamed_rows"):
+        asyncio.run(ask(Reciting("x"), asked, answers=kept))
 
 
 WRONG: dict[str, tuple[list[dict[str, Any]], str]] = {

@@ -212,4 +212,4 @@ def test_episodes_with_one_id_are_told_apart(tmp_path: Path) -> None:
         tmp_path / "a.jsonl", *(episode("a", did, id=name) for did, name in zip("xyz", ("t", "t", None), strict=True))
     )
     rows, _ = imitation_rows([path], TEMPLATE, max_prompt_tokens=99)
-    assert [row.id for row in rows] == ["t/1", "t#2/1", "3/1"]
+    assert [row.id for row in rows] == ["t/1", "t#1/1", "2/1"]

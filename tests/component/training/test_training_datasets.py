@@ -133,7 +133,7 @@ def test_prompt_rows_of_every_form(tmp_path: Path) -> None:
         path, TOKENIZER, template=ChatTemplate(TOKENIZER, capability_prompt="s"), max_prompt_tokens=99
     )
     assert {row.prompt for row in rows} == {"system:s$\nuser:hi$\nassistant:"}
-    assert [row.id for row in rows] == ["x", "2", "3", "4"]
+    assert [row.id for row in rows] == ["x", "1", "2", "3"]
     assert [row.expected_output for row in rows] == ["ho", None, "ho", "72"]
     assert [dict(row.metadata) for row in rows] == [
         {"level": 3},
@@ -144,7 +144,7 @@ def test_prompt_rows_of_every_form(tmp_path: Path) -> None:
     assert (rows[0].reward, rows[0].scoring, rows[0].messages) == (1.0, {"type": "tests"}, (user,))
     write(path, {"prompt": "hi", "metadata": json.dumps({"a": 1})})
     assert prompt_rows(path, PLAIN, template=None, max_prompt_tokens=99)[0] == [
-        PromptRow(id="1", prompt="hi", metadata={"a": 1})
+        PromptRow(id="0", prompt="hi", metadata={"a": 1})
     ]
 
 

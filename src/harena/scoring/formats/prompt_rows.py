@@ -18,7 +18,7 @@ from harena.scoring.contracts.stored import is_contract_reference
 from harena.scoring.formats.asked_fields import asked_in, given
 from harena.scoring.formats.graders import conversation_asked
 from harena.scoring.formats.gsm8k import number_in, wanted_number
-from harena.scoring.formats.rows import FieldError, Row, shown
+from harena.scoring.formats.rows import ID_FIELDS, FieldError, Row, shown
 from harena.scoring.formats.task import Family, Task
 from harena.scoring.load import load_scenarios
 from harena.scoring.reading import ScenarioFileError
@@ -61,6 +61,7 @@ def as_prompt(values: Mapping[str, Any]) -> Mapping[str, Any]:
     if scoring is None:
         raise ValueError("neither it nor its problem has a scoring contract (`scoring`)")
     return {
+        **{name: values[name] for name in ID_FIELDS if values.get(name) is not None},
         "id": values.get("id") or values.get("scenario_id"),
         "prompt": statement,
         "scoring": scoring,

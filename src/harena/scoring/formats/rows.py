@@ -43,6 +43,26 @@ class FieldError(Exception):
         self.message = message
 
 
+def row_name(fields: Mapping[str, Any], otherwise: str, *more: str) -> str:
+    """What names a row, in one of `ID_FIELDS` or of these fields; `otherwise` where it has no name. Audits, benchmark
+    jobs, evaluations and training all name rows by this function, so that a row is found in each. Raises FieldError."""
+    for name in (*ID_FIELDS, *more):
+        value = fields.get(name)
+        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+            text = str(value)
+            if len(text) > 200:
+                raise FieldError(name, "is longer than the 200 characters allowed")
+            if not text.isprintable():
+                raise FieldError(name, f"must be printable, without control characters, not {text!a}")
+            return text
+    return otherwise
+
+
+def numbered(number: int) -> str:
+    """The name of a row that has none: its number, counted from 0."""
+    return str(number)
+
+
 class Row:
     """One row: its fields, and readers that check what they read. All of them raise FieldError."""
 
@@ -70,17 +90,8 @@ class Row:
         return Mistake(self.file, line, f"[{self.number}].{error.field}" if error.field else "", error.message)
 
     def id(self, *more: str) -> str:
-        """What names the row, in one of `ID_FIELDS` or of these fields; its number from 0 where it has no name."""
-        for name in (*ID_FIELDS, *more):
-            value = self.fields.get(name)
-            if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-                text = str(value)
-                if len(text) > 200:
-                    raise FieldError(name, "is longer than the 200 characters allowed")
-                if not text.isprintable():
-                    raise FieldError(name, f"must be printable, without control characters, not {text!a}")
-                return text
-        return str(self.number)
+        """What names the row, in one of `ID_FIELDS` or of these fields; its number where it has no name."""
+        return row_name(self.fields, numbered(self.number), *more)
 
     def has(self, name: str) -> bool:
         """The field is there, and neither null nor empty."""

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from harena.core.errors import ValidationError
 from harena.core.outside_json import read_outside
 from harena.scoring.formats.asked_fields import ANSWER_FIELDS, asked_in, given
+from harena.scoring.formats.rows import FieldError, numbered, row_name
 from harena.training.data.conversations import (
     WITHOUT_TEMPLATE,
     Conversation,
@@ -177,7 +178,7 @@ def prompt_rows(
     loading.report.rows = len(rows)
     made: list[PromptRow] = []
     ids: dict[str, str] = {}
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(rows):
         try:
             prompt, tokens = _prompt(row, number, tokenizer, template)
         except ValueError as error:
@@ -199,7 +200,7 @@ def _prompt(
     row: Row, number: int, tokenizer: Tokenizer, template: ChatTemplate | None
 ) -> tuple[PromptRow, tuple[int, ...]]:
     values = imported(row.values)
-    made = prompt_row_of(values, id=f"{number}")
+    made = prompt_row_of(values, id=numbered(number))
     if template is None:
         if made.messages:
             raise ValueError(WITHOUT_TEMPLATE)
@@ -236,7 +237,7 @@ def prompt_row_of(values: Mapping[str, Any], *, id: str) -> PromptRow:  # noqa: 
         metadata["reward_style"] = rewarded_by["style"]
     metadata |= _mapping(values, "metadata") or {}
     return PromptRow(
-        id=str(values["id"]) if values.get("id") is not None else id,
+        id=_name(values, id),
         prompt=plain or "",
         messages=() if plain is not None else conversation.messages,
         expected_output=None if answer is None else as_text(answer[1]),
@@ -246,6 +247,16 @@ def prompt_row_of(values: Mapping[str, Any], *, id: str) -> PromptRow:  # noqa: 
         program=ProgramForm.of(_program(values)),
         metadata=metadata,
     )
+
+
+def _name(values: Mapping[str, Any], otherwise: str) -> str:
+    """A row with a scoring contract has the name that audits and benchmark jobs give it. Raises ValueError."""
+    if values.get("scoring") is None:
+        return str(values["id"]) if values.get("id") is not None else otherwise
+    try:
+        return row_name(values, otherwise, "scenario_id")
+    except FieldError as error:
+        raise ValueError(f"its {error}") from None
 
 
 def _shown(plain: str | None, conversation: Conversation) -> str:

@@ -26,6 +26,7 @@ from typing import Any
 from harena.core.errors import ValidationError
 from harena.core.records.training_plans import AdvantageRule, Aggregation, Baseline, LossSpec
 from harena.scoring.formats.asked_fields import given
+from harena.scoring.formats.rows import numbered
 from harena.training.data.conversations import Conversation, conversation_of, messages_of_steps, with_system
 from harena.training.data.datasets import LoadReport
 from harena.training.data.prompts import PromptRow
@@ -161,7 +162,7 @@ def imitation_rows(
         for row in rows_of(path, mistakes, split=split):
             report.rows += 1
             try:
-                name = _name_of(row.values, report.rows, taken)
+                name = _name_of(row.values, report.rows - 1, taken)
                 prompts = list(_imitated(row.values, template, name))
             except ValueError as error:
                 mistakes.add(row.origin, str(error))
@@ -266,7 +267,7 @@ def _recorded_row(columns: Sequence[Any], where: str) -> TrainingRow:
 
 def _name_of(values: Mapping[str, Any], number: int, taken: set[str]) -> str:
     """Its id, else its number; episodes of one task may share an id."""
-    wanted = str(values["id"]) if values.get("id") is not None else str(number)
+    wanted = str(values["id"]) if values.get("id") is not None else numbered(number)
     name = wanted if wanted not in taken else f"{wanted}#{number}"
     taken.add(name)
     return name

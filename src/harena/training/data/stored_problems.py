@@ -52,12 +52,12 @@ def scored_as(content: Any, wanted: str, ref: str, *, form: str, grader: Any = N
 
 
 def _id_of(row: Any, number: int) -> str:
-    from harena.scoring.formats.rows import FieldError, Row
+    from harena.scoring.formats.rows import FieldError, numbered, row_name
 
     try:
-        return Row(row, number, "").id("name") if isinstance(row, Mapping) else str(number)
+        return row_name(row if isinstance(row, Mapping) else {}, numbered(number), "name")
     except FieldError:
-        return str(number)
+        return numbered(number)
 
 
 def _with_grader(row: Any, form: str, grader: Any) -> Any:

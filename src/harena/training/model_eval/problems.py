@@ -13,6 +13,7 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.scoring.formats.graders import GRADER
+from harena.scoring.formats.rows import numbered
 from harena.training.data.conversations import Conversation, prompt_conversation_of
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.imported_rows import imported
@@ -55,11 +56,11 @@ def read_rows(
     mistakes = Mistakes(str(path))
     made: list[ReadProblem] = []
     ids: dict[str, str] = {}
-    for number, row in enumerate(rows_of(path, mistakes, split=split, most=limit), 1):
+    for number, row in enumerate(rows_of(path, mistakes, split=split, most=limit)):
         try:
             given = row.values if grader is None else {**row.values, GRADER: grader}
             values = imported(given, by_contract=True)
-            problem, conversation = prompt_row_of(values, id=f"{number}"), prompt_conversation_of(values)
+            problem, conversation = prompt_row_of(values, id=numbered(number)), prompt_conversation_of(values)
         except ValueError as error:
             mistakes.add(row.origin, str(error))
             continue

@@ -10,6 +10,7 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.core.home import private_folder
+from harena.scoring.formats.rows import numbered
 from harena.training.data.row_files import content_digest
 from harena.training.model_eval.answers_file import AnswersFile
 from harena.training.model_eval.models import AskedModel, Asking
@@ -134,6 +135,8 @@ async def sampled_answers(
         "split": settings.split,
         "settings": {name: value for name, value in asdict(asking).items() if name not in ("samples", "at_once")},
     }
+    if any(problem.id == numbered(place) for place, problem in enumerate(problems)):
+        asked["unnamed_rows"] = "numbered from 0"  # files of an earlier harena number them from 1
     if answers is None:
         private_folder(folder)
     kept = AnswersFile(answers or folder / f"{sha256(repr(asked).encode()).hexdigest()[:16]}.jsonl", asked)

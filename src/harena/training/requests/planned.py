@@ -13,6 +13,7 @@ from typing import Any
 from harena.core.records.objects import ResolvedReference
 from harena.core.records.training_jobs import PlannedTraining
 from harena.core.records.training_plans import RLPlan, SFTPlan, plan_from_dict
+from harena.scoring.formats.rows import numbered
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.imported_rows import format_of
 from harena.training.data.prompts import set_aside
@@ -57,7 +58,7 @@ def _split(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> tuple[int, i
     rows = sum(ref.rows for ref in resolved.learned_from)
     if not isinstance(plan, RLPlan) or plan.held_out is None or resolved.prompts is None:
         return rows, 0
-    prompts = [prompt_row_of(row.values, id=f"{n}") for n, row in enumerate(_rows(resolved.prompts), 1)]
+    prompts = [prompt_row_of(row.values, id=numbered(n)) for n, row in enumerate(_rows(resolved.prompts))]
     learned, held_out = set_aside(prompts, plan.held_out)
     return len(learned), min(len(held_out), plan.eval_max_rollouts)
 
