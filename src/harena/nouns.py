@@ -72,11 +72,13 @@ if TYPE_CHECKING:
     from harena.core.records.job_diff import ComparedAttempts as ComparedAttempts
     from harena.core.records.job_diff import ComparedJob as ComparedJob
     from harena.core.records.job_diff import ComparedJobs as ComparedJobs
+    from harena.core.records.job_diff import ComparedProblems as ComparedProblems
     from harena.core.records.job_diff import FlakyScenarios as FlakyScenarios
     from harena.core.records.job_diff import JobDiff as JobDiff
     from harena.core.records.job_diff import McNemar as McNemar
     from harena.core.records.job_diff import PairedDifference as PairedDifference
     from harena.core.records.job_diff import ScenarioChange as ScenarioChange
+    from harena.core.records.job_diff import SignFlips as SignFlips
     from harena.core.records.network import NetworkEntry as NetworkEntry
     from harena.core.records.network import NetworkLog as NetworkLog
     from harena.core.records.network import NetworkRules as NetworkRules
@@ -220,11 +222,13 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "ComparedAttempts",
         "ComparedJob",
         "ComparedJobs",
+        "ComparedProblems",
         "FlakyScenarios",
         "JobDiff",
         "McNemar",
         "PairedDifference",
         "ScenarioChange",
+        "SignFlips",
     ),
     "harena.core.records.network": ("NetworkEntry", "NetworkLog", "NetworkRules"),
     "harena.core.records.objects": (

@@ -40,13 +40,15 @@ def diff_lines(answer: Mapping[str, Any]) -> list[str]:
     counted = ", ".join(f"{changes[name]} {name.replace('_', ' ')}" for name in ORDER if changes[name])
     lines = [
         *(f"{side}: {job['name']} ({job['id']}), {job['state']}" for side, job in jobs.items()),
-        f"{answer['compared']} scenarios are scored in both; "
+        f"{answer['compared']} scenarios are scored in both{_by_majority(answer)}; "
         + (f"{counted}; {answer['unchanged']} unchanged" if counted else "nothing changed"),
     ]
     if answer["pass_rate"] is not None:
         lines += [
-            f"pass rate {_rate(answer['pass_rate'], percent=True)}, {_verdict(answer)}",
+            f"pass rate {_rate(answer['pass_rate'], percent=True)}",
             f"mean score {_rate(answer['mean_score'], percent=False)}",
+            f"over {_over(answer['problems'])}: {_verdict(answer)}",
+            "intervals: Agresti and Min's for matched pairs, over problems",
         ]
     if flaky["a"] or flaky["b"]:
         lines.append(f"flaky (attempts of one job disagree): {len(flaky['a'])} in a, {len(flaky['b'])} in b")
@@ -65,13 +67,31 @@ def _rate(rate: Mapping[str, float], *, percent: bool) -> str:
     )
 
 
+def _by_majority(answer: Mapping[str, Any]) -> str:
+    """How a scenario with several attempts is said to pass."""
+    sides = [side for entry in answer["scenarios"] for side in (entry["a"], entry["b"]) if side is not None]
+    return ", by the majority of their attempts" if any(side["scored"] > 1 for side in sides) else ""
+
+
+def _over(problems: Mapping[str, int]) -> str:
+    """What the statistics are over."""
+    least, most = problems["least_answers"], problems["most_answers"]
+    each = f"{least} to {most}" if least != most else f"{most}"
+    return f"{problems['count']} problems ({each} scored answer{'s' * (most != 1)} to each, in each job)"
+
+
 def _verdict(answer: Mapping[str, Any]) -> str:
-    """In words, by McNemar's exact test over the problems that changed sides."""
-    p_value = answer["mcnemar"]["p_value"]
-    if answer["mcnemar"]["newly_passing"] + answer["mcnemar"]["newly_failing"] == 0:
+    """In words: by a sign-flip test of the problems' rates where they have several answers, else by McNemar's exact
+    test over those that changed sides."""
+    flips, changed = answer["sign_flips"], answer["mcnemar"]
+    if flips is None and changed["newly_passing"] + changed["newly_failing"] == 0:
         return "no problem changed sides"
+    p_value = (flips or changed)["p_value"]
     chance = "more than chance explains" if p_value < _SIGNIFICANT else "no more than chance may do"
-    return f"{chance} (McNemar's exact p = {p_value:.2g})"
+    if flips is None:
+        return f"{chance} (McNemar's exact p = {p_value:.2g})"
+    how = "exact" if flips["exact"] else f"{flips['flips']:,} drawn"
+    return f"{chance} (sign-flip test of their pass rates, {how}: p = {p_value:.2g})"
 
 
 def _side(attempts: Mapping[str, Any] | None) -> str:

@@ -6,7 +6,9 @@ with no scored attempt on a side is listed as such, and never counted as a chang
 
 The statistics are paired, over the problems whose scenarios are scored on both sides: each problem is its own control,
 so what makes some harder than others cancels out, and neither attempts of one scenario nor candidates of one problem
-are taken for independent samples.
+are taken for independent samples. Where each problem has one answer on each side, McNemar's test says whether more of
+them changed sides than chance explains; where some have several, a sign-flip test of the problems' pass rates does, as
+McNemar's sees of four attempts no more than which side most of them are on.
 """
 
 from __future__ import annotations
@@ -21,12 +23,14 @@ from harena.core.records.job_diff import (
     ChangeKind,
     ComparedAttempts,
     ComparedJobs,
+    ComparedProblems,
     FlakyScenarios,
     JobDiff,
     McNemar,
     PairedDifference,
     ScenarioChange,
 )
+from harena.core.sign_flips import sign_flips
 
 VERSIONS = (
     *("scorer_version", "scenario_digest", "contract_version", "scenario_version"),
@@ -121,6 +125,7 @@ def diff(jobs: ComparedJobs, a: Mapping[str, Attempts], b: Mapping[str, Attempts
             changed.append(_changed(name, change, of_a, of_b))
     counts = Counter(entry.change for entry in changed)
     problems = _by_problem(pairs)
+    over = _over(problems)
     gained = sum(right.passes and not left.passes for left, right in problems)
     lost = sum(left.passes and not right.passes for left, right in problems)
     return JobDiff(
@@ -128,9 +133,13 @@ def diff(jobs: ComparedJobs, a: Mapping[str, Attempts], b: Mapping[str, Attempts
         compared=len(pairs),
         unchanged=len(a.keys() | b.keys()) - len(changed),
         changes={str(change): counts[change] for change in ChangeKind},
+        problems=over,
         pass_rate=_paired([(left.pass_rate, right.pass_rate) for left, right in problems]),
         mean_score=_paired([(left.score, right.score) for left, right in problems]),
         mcnemar=McNemar(newly_passing=gained, newly_failing=lost, p_value=mcnemar_exact(gained, lost)),
+        sign_flips=sign_flips([right.pass_rate - left.pass_rate for left, right in problems])
+        if over.most_answers > 1
+        else None,
         flaky=FlakyScenarios(a=_flaky(a), b=_flaky(b)),
         warnings=_warnings(a, b),
         scenarios=changed,
@@ -147,6 +156,13 @@ def _by_problem(pairs: Iterable[tuple[Attempts, Attempts]]) -> list[tuple[Attemp
             whole.passed += one.passed
             whole.score_sum += one.score_sum
     return list(found.values())
+
+
+def _over(problems: Sequence[tuple[Attempts, Attempts]]) -> ComparedProblems:
+    answers = [side.scored for pair in problems for side in pair]
+    return ComparedProblems(
+        count=len(problems), least_answers=min(answers, default=0), most_answers=max(answers, default=0)
+    )
 
 
 def _flaky(scenarios: Mapping[str, Attempts]) -> list[str]:

@@ -178,7 +178,9 @@ def test_diff_shows_what_changed(jobs: FakeJobs, harena: Harena, capsys: pytest.
     assert said.index("newly failing │ 1.000 (passed)") < said.index("newly passing │ 0.000 (timeout)")
     assert "3 scenarios are scored in both; 1 newly failing, 1 newly passing, 1 unscored; 1 unchanged" in said
     assert "pass rate 66.7% -> 66.7%: +0.0 points (95% interval" in said
-    assert "McNemar's exact p = 1" in said
+    assert "over 3 problems (1 scored answer to each, in each job): no more than chance may do (McNemar's " in said
+    assert "McNemar's exact p = 1)" in said
+    assert "Agresti and Min" in said
     assert "warning: scorer_version differs in 1 scenarios (a/4)" in said
     assert harena("benchmark", "diff", "old", "new", "--format", "json", "--fail-on", "regression") == 1
     said_apart = capsys.readouterr()
@@ -186,6 +188,23 @@ def test_diff_shows_what_changed(jobs: FakeJobs, harena: Harena, capsys: pytest.
     assert said_apart.err == "harena: --fail-on regression: b is worse than a\n"
     assert harena("benchmark", "diff", "old", "new", "--fail-on", "significant") == 0
     assert capsys.readouterr().err == ""
+
+
+def test_diff_of_jobs_with_several_attempts(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says what rates, intervals and the test are over, and which test it is."""
+    passed = ([0, 2, 0, 2, 0, 1, 3, 2], [1, 3, 0, 3, 1, 2, 3, 2])
+    jobs.compared = tuple(  # type: ignore[assignment]
+        [run_row(f"p{n}", float(k < count), attempt=k) for n, count in enumerate(side) for k in range(4)]
+        for side in passed
+    )
+    assert harena("benchmark", "diff", "old", "new") == 0
+    said = capsys.readouterr().out
+    assert "8 scenarios are scored in both, by the majority of their attempts; 2 newly passing, 3 score;" in said
+    assert (
+        "over 8 problems (4 scored answers to each, in each job): no more than chance may do (sign-flip test of their "
+        "pass rates, exact: p = 0.062)"
+    ) in said
+    assert "McNemar" not in said
 
 
 def test_diff_of_jobs_with_nothing_in_common(

@@ -47,7 +47,8 @@ class ComparedJobs(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedDifference(Record):
-    """A mean over problems, of whose candidates those count that are scored in both jobs."""
+    """A mean over problems, of whose candidates those count that are scored in both jobs. The interval is Agresti and
+    Min's for matched pairs, over problems."""
 
     a: float
     """mean in job a"""
@@ -71,6 +72,31 @@ class McNemar(Record):
     """problems that pass in job a only"""
     p_value: float
     """probability of a split at least as uneven where both jobs are equally good"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignFlips(Record):
+    """The sign-flip test of the differences of the problems' pass rates: it counts every attempt, where McNemar's test
+    sees which side more than half of them are on."""
+
+    p_value: float
+    """share of the choices of signs whose sum is at least as far from 0 as that of the differences"""
+    exact: bool
+    """every choice was counted; false = drawn ones were"""
+    flips: int
+    """choices of signs that were counted"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedProblems(Record):
+    """What rates, intervals and tests are over: problems of which answers are scored in both jobs."""
+
+    count: int
+    """such problems; scenarios that share none are one each"""
+    least_answers: int
+    """scored answers (candidates and attempts) that a problem has in one of the jobs, at least"""
+    most_answers: int
+    """scored answers that a problem has in one of the jobs, at most"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,12 +155,17 @@ class JobDiff(Record):
     """scenarios whose result is the same in both"""
     changes: dict[str, int]
     """kind of change -> scenarios"""
+    problems: ComparedProblems
+    """what the statistics below are over"""
     pass_rate: PairedDifference | None
     """null = nothing can be compared"""
     mean_score: PairedDifference | None
     """null = nothing can be compared"""
     mcnemar: McNemar
-    """whether the pass rate changed by more than chance explains"""
+    """whether more problems changed sides than chance explains: the test where each has one answer in each job"""
+    sign_flips: SignFlips | None
+    """whether the problems' pass rates changed by more than chance explains; null = each has one answer in each job,
+    and `mcnemar` is the test"""
     flaky: FlakyScenarios
     """scenarios whose result is a matter of chance within one job"""
     warnings: list[str]

@@ -103,6 +103,7 @@ function show(below, [a, b]) {
   const problems = byProblem(changes);
   const rates = [0, 1].map((side) => problems.length ? problems.reduce((sum, one) => sum + one[side].passed / one[side].scored, 0) / problems.length : null);
   const better = problems.filter(([one, other]) => passes(other) && !passes(one)).length;
+  const several = problems.some((sides) => sides.some((one) => one.scored > 1));
   const worse = problems.filter(([one, other]) => passes(one) && !passes(other)).length;
   const table = rows([
     { name: "scenario", width: "minmax(0, 2fr)", value: (one) => one.id, show: (one) => said(one.id, 80) },
@@ -122,7 +123,7 @@ function show(below, [a, b]) {
       tile(`${share(rates[0])} → ${share(rates[1])}`, "passed, over what both have scored"),
       tile(signed(problems.length ? rates[1] - rates[0] : null, share), "difference of pass rates"),
       tile(number(better), "problems that pass now"), tile(number(worse), "that pass no longer"),
-      tile(number(mcnemar(better, worse)), "McNemar's p: chance alone"),
+      tile(number(mcnemar(better, worse)), several ? "McNemar's p over problems, by the majority of their answers" : "McNemar's p: chance alone"),
       tile(number(changes.filter((one) => one.a?.scored && one.b?.scored).length), "scenarios scored in both")),
     el("div.bar", only), table.element);
   table.set(changes);
