@@ -29,8 +29,8 @@ from harena.core.records.job_diff import (
     McNemar,
     PairedDifference,
     ScenarioChange,
+    SignFlips,
 )
-from harena.core.sign_flips import sign_flips
 
 VERSIONS = (
     *("scorer_version", "scenario_digest", "contract_version", "scenario_version"),
@@ -137,9 +137,7 @@ def diff(jobs: ComparedJobs, a: Mapping[str, Attempts], b: Mapping[str, Attempts
         pass_rate=_paired([(left.pass_rate, right.pass_rate) for left, right in problems]),
         mean_score=_paired([(left.score, right.score) for left, right in problems]),
         mcnemar=McNemar(newly_passing=gained, newly_failing=lost, p_value=mcnemar_exact(gained, lost)),
-        sign_flips=sign_flips([right.pass_rate - left.pass_rate for left, right in problems])
-        if over.most_answers > 1
-        else None,
+        sign_flips=_sign_flips(problems) if over.most_answers > 1 else None,
         flaky=FlakyScenarios(a=_flaky(a), b=_flaky(b)),
         warnings=_warnings(a, b),
         scenarios=changed,
@@ -163,6 +161,12 @@ def _over(problems: Sequence[tuple[Attempts, Attempts]]) -> ComparedProblems:
     return ComparedProblems(
         count=len(problems), least_answers=min(answers, default=0), most_answers=max(answers, default=0)
     )
+
+
+def _sign_flips(problems: Sequence[tuple[Attempts, Attempts]]) -> SignFlips:
+    from harena.core.sign_flips import sign_flips  # not with `import harena`, which loads this module
+
+    return sign_flips([right.pass_rate - left.pass_rate for left, right in problems])
 
 
 def _flaky(scenarios: Mapping[str, Attempts]) -> list[str]:
