@@ -260,6 +260,7 @@ def list_jobs(
         ("id", "name", "state", "created (UTC)", "done", "passed", "infra", "invalid"),
         rows,
         none="`harena benchmark run --scenarios FILE` starts one",
+        least=("invalid", "infra", "created (UTC)"),
     )
 
 

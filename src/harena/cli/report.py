@@ -15,6 +15,7 @@ import typer
 
 from harena.cli.plain_table import plain_table, takes_plain_text
 from harena.cli.result_totals import ResultTotals
+from harena.cli.table_fit import blocks, fitted, line_width, unlimited
 from harena.core.printable import printable
 from harena.core.records.evaluations import PassRate
 from harena.sdk.job_reading import ScenarioOrder
@@ -100,11 +101,12 @@ def write_list(
     rows: Iterable[Sequence[object]],
     *,
     none: str = "",
+    least: Sequence[str] = (),
 ) -> None:
     """Write a list: the `rows` as a table, or the whole `entries` in one of the other formats. `none`: what to do where
-    there are none, said beside an empty table."""
+    there are none, said beside an empty table. `least`: columns that narrow lines leave out first."""
     if form is Format.TABLE:
-        write_table(title, header, rows)
+        write_table(title, header, rows, least=least)
         if none and not entries:
             sys.stderr.write(f"no {title}: {none}\n")
     elif form is Format.JSON:
@@ -130,34 +132,56 @@ def _flat(entry: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
             yield before + name, json.dumps(value) if is_part else no_formula(value)
 
 
-def write_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]], out: TextIO | None = None) -> None:
-    """Write a table; columns after the first are to the right where they hold numbers."""
-    out = out or sys.stdout
+def write_table(
+    title: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    out: TextIO | None = None,
+    *,
+    least: Sequence[str] = (),
+) -> None:
+    """Write a table; columns after the first are to the right where they hold numbers. In lines that are too narrow,
+    columns are left out, those of `least` first, or each row is a block of lines; ids and other words are never folded.
+    """
+    out, all_columns = out or sys.stdout, header
     cells = [[_cell(value) for value in row] for row in rows]
     to_right = [
         index > 0 and all(row[index].rstrip("%").replace(".", "").isdigit() or row[index] == "-" for row in cells)
         for index in range(len(header))
     ]
-    if takes_plain_text(out) and (drawn := plain_table(title, header, cells, to_right, most_width=_UNSEEN_WIDTH)):
+    width = line_width(out)
+    fit = unlimited(header, cells, _UNSEEN_WIDTH) if width is None else fitted(header, cells, width, least)
+    if fit is None:
+        out.write(blocks(title, header, cells))
+        return
+    header, to_right = [header[place] for place in fit.shown], [to_right[place] for place in fit.shown]
+    cells = [[row[place] for place in fit.shown] for row in cells]
+    most = width or _UNSEEN_WIDTH
+    if takes_plain_text(out) and (drawn := plain_table(title, header, cells, to_right, most_width=most)):
         out.write(drawn)
     else:
-        _write_drawn_by_rich(title, header, cells, to_right, out)
+        _write_drawn_by_rich(title, header, cells, to_right, out, fit.widths)
+    if left_out := [name for place, name in enumerate(all_columns) if place not in fit.shown]:
+        out.write(f"not shown in lines of {width} columns: {', '.join(left_out)}\n")
 
 
 def _write_drawn_by_rich(
-    title: str, header: Sequence[str], cells: Sequence[Sequence[str]], to_right: Sequence[bool], out: TextIO
+    title: str,
+    header: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    to_right: Sequence[bool],
+    out: TextIO,
+    widths: Sequence[int],
 ) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    # a table that goes to a file or a pipe is as wide as it needs to be
-    console = Console(
-        file=out, width=None if out.isatty() else _UNSEEN_WIDTH, highlight=False, soft_wrap=not out.isatty()
-    )
+    whole = sum(widths) + 3 * len(widths) + 1
+    console = Console(file=out, width=max(whole, len(title)), highlight=False, soft_wrap=not out.isatty())
     table = Table(title=escape(title) or None, title_justify="left", title_style="bold")
-    for name, right in zip(header, to_right, strict=True):
-        table.add_column(name, justify="right" if right else "left", overflow="fold")
+    for name, right, width in zip(header, to_right, widths, strict=True):
+        table.add_column(name, justify="right" if right else "left", overflow="fold", width=width)
     for row in cells:
         table.add_row(*map(escape, row))
     console.print(table)
@@ -222,7 +246,8 @@ def _write_tables(told: JobReport, reading: ResultTotals, out: TextIO) -> None:
         if left_out > 0:
             out.write(f"... and {left_out} more problems (--format jsonl shows every run)\n")
     if runs := reading.interesting_runs():
-        write_table("runs", RUN_COLUMNS, [[run[column] for column in RUN_COLUMNS] for run in runs], out)
+        told_of = [[run[column] for column in RUN_COLUMNS] for run in runs]
+        write_table("runs", RUN_COLUMNS, told_of, out, least=("trust", "validity", "duration_seconds", "attempt"))
     out.write("".join(f"{line}\n" for line in summary_lines(told.results)))
     # candidates whose verdict is known are no samples of a model
     if told.results["summary"]["verdicts"] is None and (rates := reading.pass_at()):

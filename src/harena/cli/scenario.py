@@ -162,7 +162,8 @@ def _write_calibration(report: CalibrationReport, file: Path) -> None:
          _FITNESS[row.verdict])
         for row in report.scenarios
     ]  # fmt: skip
-    write_table(f"calibration of {file.name}, battery {report.battery_version}", header, rows)
+    least = ("trust", "contract", "flakes", "empty", "stub", "best constant")
+    write_table(f"calibration of {file.name}, battery {report.battery_version}", header, rows, least=least)
     for row in report.scenarios:
         sys.stdout.writelines(f"{row.scenario}: {line}\n" for line in [*row.faults, *_notes(row)])
     fit = sum(row.fit for row in report.scenarios)

@@ -170,7 +170,7 @@ def list_jobs(
     ]
     header = ("id", "name", "type", "state", "created (UTC)", "step", "newest")
     none = "`harena train rl --model MODEL --dataset FILE` starts one, and --plan says before what it would do"
-    write_list(form, jobs, "training jobs", header, rows, none=none)
+    write_list(form, jobs, "training jobs", header, rows, none=none, least=("created (UTC)", "newest", "type"))
 
 
 @app.command()

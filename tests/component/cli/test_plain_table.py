@@ -29,7 +29,8 @@ def test_looks_as_rich_draws_it(table: tuple[str, Sequence[str], list[list[str]]
     title, header, cells = table
     to_right = [False, *[right] * (len(header) - 1)]
     by_rich = io.StringIO()
-    _write_drawn_by_rich(title, header, cells, to_right, by_rich)
+    widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+    _write_drawn_by_rich(title, header, cells, to_right, by_rich, widths)
     assert plain_table(title, header, cells, to_right, most_width=200) == by_rich.getvalue()
 
 
