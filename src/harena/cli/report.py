@@ -249,6 +249,8 @@ def _write_tables(told: JobReport, reading: ResultTotals, out: TextIO) -> None:
         told_of = [[run[column] for column in RUN_COLUMNS] for run in runs]
         write_table("runs", RUN_COLUMNS, told_of, out, least=("trust", "validity", "duration_seconds", "attempt"))
     out.write("".join(f"{line}\n" for line in summary_lines(told.results)))
+    if line := reading.reached_line(told.results["summary"]["total"]):
+        out.write(f"{line}\n")
     # candidates whose verdict is known are no samples of a model
     if told.results["summary"]["verdicts"] is None and (rates := reading.pass_at()):
         out.write(f"{pass_words(rates)}: means over problems, with their 95% intervals\n")

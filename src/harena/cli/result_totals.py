@@ -12,6 +12,7 @@ from typing import Any
 from harena.core.pass_rates import pass_rates
 from harena.core.printable import printable
 from harena.core.records.evaluations import PassRate
+from harena.core.results import Reason
 
 Run = Mapping[str, Any]
 
@@ -30,6 +31,7 @@ class Problem:
     scored: int = 0
     score_sum: float = 0.0
     slowest_seconds: float = 0.0
+    cancelled: int = 0
 
     def row(self, name: str) -> tuple[str, int, int, float | None, int, float]:
         """(problem, runs, passed, mean score or None, unscored, slowest seconds)."""
@@ -64,6 +66,18 @@ class ResultTotals:
         ordered = sorted(self._problems.items(), key=lambda named: named[1].first)
         return [problem.row(name) for name, problem in ordered]
 
+    def reached_line(self, total: int) -> str | None:
+        """How many problems a job of `total` runs has reached; None where it has reached them all."""
+        problems = self._problems.values()
+        reached, read = sum(one.runs > one.cancelled for one in problems), sum(one.runs for one in problems)
+        if read == total and reached == len(problems):
+            return None
+        of_all = f" of {len(problems)}" if read == total else ""  # runs that never began may not be listed
+        return (
+            f"reached {reached}{of_all} problems: the answers to one run one after the other, and rates are over those "
+            "that were reached"
+        )
+
     def pass_at(self) -> list[PassRate]:
         """pass@k for k = 1, 2, 4 ...; empty where no problem has two scored candidates."""
         scored = [(problem.scored, problem.passed) for problem in self._problems.values()]
@@ -80,6 +94,7 @@ class ResultTotals:
             problem = self._problems[name] = Problem(first=run["run"])
         problem.first = min(problem.first, run["run"])
         problem.runs += 1
+        problem.cancelled += run["reason"] == Reason.CANCELLED
         problem.passed += bool(run["passed"])
         problem.slowest_seconds = max(problem.slowest_seconds, run["duration_seconds"])
         if run["score"] is not None:

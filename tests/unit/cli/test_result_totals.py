@@ -9,11 +9,11 @@ import pytest
 from harena.cli.result_totals import ResultTotals
 
 
-def run_of(problem: str, score: float | None) -> dict[str, Any]:
+def run_of(problem: str, score: float | None, reason: str = "passed") -> dict[str, Any]:
     """A run of one candidate of a problem."""
     return {
         "run": 0, "scenario_id": f"{problem}/1", "problem": problem, "passed": score == 1.0, "score": score,
-        "duration_seconds": 0.1, "verdict_right": None,
+        "duration_seconds": 0.1, "verdict_right": None, "reason": reason,
     }  # fmt: skip
 
 
@@ -43,3 +43,13 @@ def test_one_candidate_each_has_no_pass_at_k() -> None:
     """The pass rate says the same."""
     assert rates_of(a=[1.0], b=[0.0]) == {}
     assert rates_of() == {}
+
+
+def test_a_job_that_was_cancelled_tells_how_far_it_came() -> None:
+    """All of what was scored passed, and three of five problems were never asked."""
+    made = totals(a=[1.0] * 4, b=[1.0, None])
+    made.add([run_of("b", None, "cancelled")] * 2)
+    made.add(run_of(name, None, "cancelled") for name in "cde" for _ in range(4))
+    assert (made.reached_line(20) or "").startswith("reached 2 of 5 problems: ")
+    assert (made.reached_line(9_999) or "").startswith("reached 2 problems: ")  # as of a job that still runs
+    assert totals(a=[1.0], b=[None]).reached_line(2) is None
