@@ -84,7 +84,7 @@ def test_a_served_model_is_evaluated_and_compared(tmp_path: Path, server: str) -
     [
         (("no-such-model", "problems.jsonl"), "no-such-model"),
         (("http://127.0.0.1:9/v1", "problems.jsonl"), "--served-model NAME"),
-        (("tiny-llama", "nothing.jsonl"), "there is no data set at nothing.jsonl"),
+        (("tiny-llama", "nothing.jsonl"), "nothing.jsonl: cannot be read: No such file or directory; check the path"),
         (("job:nothing", "problems.jsonl"), "nothing"),
         (("tiny-llama", "problems.jsonl", "--compare", "nothing"), "nothing"),
         (("tiny-llama", "problems.jsonl", "-n", "0"), "samples must be at least 1"),

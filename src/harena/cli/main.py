@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from harena.cli.output import StreamError, flushed, missing_stream
-from harena.core.errors import HarenaError
+from harena.core.errors import HarenaError, NotFoundError
 from harena.core.garbage import collection_paused, keep_what_pauses_made
 
 ERROR_EXIT = 2
@@ -37,7 +37,7 @@ def main(words: Sequence[str]) -> int:
     except SystemExit as ended:  # how the parser ends: mistakes in the words, interruptions, a reader that has gone
         code = ended.code if isinstance(ended.code, int) else 0
     except (HarenaError, StreamError) as error:
-        sys.stderr.write(f"harena: {error}\n")
+        sys.stderr.write(f"harena: {error}{_asked_where(error)}\n")
         code = ERROR_EXIT
     except OSError as error:
         if error.filename is not None:  # not of a stream: a mistake of ours, to be seen whole
@@ -45,6 +45,16 @@ def main(words: Sequence[str]) -> int:
         sys.stderr.write(f"harena: the output could not be written: {error.strerror or error}\n")
         code = ERROR_EXIT
     return flushed(code, ERROR_EXIT)
+
+
+def _asked_where(error: Exception) -> str:
+    """The server that knows of no such thing: it may be on another, or in this machine's own database."""
+    if not isinstance(error, NotFoundError):
+        return ""
+    from harena.sdk.server_choice import chosen
+
+    there = chosen()
+    return "" if there is None else f" (asked {there.address}, as {there.source} says)"
 
 
 def run() -> None:

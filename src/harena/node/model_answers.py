@@ -40,11 +40,12 @@ def problems_of(dataset: Path, *, grader: Grader = None, **asked: Any) -> AskedP
     `grader` is that of rows that hold none. No model is loaded, and torch is not either. Raises ValidationError for the
     numbers, and one with every row that cannot be asked."""
     from harena.scoring.formats.graders import grader_in, read_grader_file
+    from harena.training.data.row_files import not_there
     from harena.training.model_eval.sampling import AnswerSettings, asked_problems
 
     chosen = AnswerSettings(**asked)
     if not dataset.exists():
-        raise ValidationError(f"there is no data set at {dataset}")
+        raise not_there(dataset)
     given = read_grader_file(os.fspath(grader)) if isinstance(grader, str | os.PathLike) else grader
     return asked_problems(dataset, chosen, grader=None if given is None else grader_in(given, "grader"))
 

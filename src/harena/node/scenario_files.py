@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +32,21 @@ def load_scenarios(
     Raises ScenarioFileError, a ValidationError whose `mistakes` name file, line and field. Nothing is run.
     """
     from harena.scoring.formats import import_scenarios
+    from harena.scoring.reading import ScenarioFileError
 
+    named = None
     if isinstance(source, str | Path) and str(source).endswith(TABLE_ENDINGS):
-        source = list(table_rows(source))
+        named, source = f"{source}", list(table_rows(source))
     if isinstance(candidates, str | Path) and str(candidates).endswith(TABLE_ENDINGS):
         candidates = list(table_rows(candidates))
-    return import_scenarios(source, candidates=candidates, form=format, grader=grader, skip_bad_rows=skip_bad_rows)
+    try:
+        return import_scenarios(source, candidates=candidates, form=format, grader=grader, skip_bad_rows=skip_bad_rows)
+    except ScenarioFileError as error:
+        if named is None:
+            raise
+        # the rows of a table are given as objects, which have no file
+        told = [replace(one, file=named) if one.file == "rows" else one for one in error.mistakes]
+        raise ScenarioFileError(told) from None
 
 
 def scenario_schema() -> dict[str, Any]:

@@ -26,6 +26,8 @@ def table_rows(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
 def parquet_rows(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     """The rows of a file, one by one, as JSON has them: times as ISO texts, decimals as texts. Raises ValidationError
     for a file that is none, for bytes, and where pyarrow is not installed."""
+    if not os.path.exists(path):
+        raise ValidationError(f"{path}: cannot be read: No such file or directory; check the path")
     try:
         import pyarrow
         from pyarrow import parquet
@@ -37,7 +39,7 @@ def parquet_rows(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
             for number, row in enumerate(rows, 1):
                 yield _plain(row, f"{path}: row {number}")
     except OSError as error:
-        raise ValidationError(f"{path} cannot be read: {error.strerror or error}; check the path") from None
+        raise ValidationError(f"{path}: cannot be read: {error.strerror or error}; check the path") from None
     except pyarrow.lib.ArrowException as error:
         raise ValidationError(f"{path} is not Parquet: {error}") from None
 

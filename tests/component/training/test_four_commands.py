@@ -34,6 +34,8 @@ from data_set_rows import (
 )
 
 from harena.core.errors import ValidationError
+from harena.core.records.objects import ResolvedReference, UsedSplit
+from harena.core.records.training_plans import RLPlan
 from harena.scoring.calibration import Calibration
 from harena.scoring.formats import FORMATS, import_scenarios
 from harena.training.data.conversations import Conversation
@@ -43,6 +45,10 @@ from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
 from harena.training.model_eval.problems import read_rows, with_prompts
 from harena.training.objects.dataset import read_part
+from harena.training.requests.plan import plan_of
+from harena.training.requests.references import ResolvedReferences
+from harena.training.requests.request import parse_request
+from harena.training.requests.reward_checks import check_rewards
 from harena.training.rewards import CodeTests, reward_recipe
 from harena.training.rewards.recipe import mistakes_of
 
@@ -143,6 +149,28 @@ def test_a_row_has_the_same_name_in_each_command(tmp_path: Path, row: Mapping[st
     assert [problem.id for problem in evaluated(path)] == names
     trained_on, _ = prompt_rows(path, (letters := Characters()), template=ChatTemplate(letters), max_prompt_tokens=999)
     assert [problem.id for problem in trained_on] == names
+
+
+def test_a_misspelt_field_is_told_by_each_command(tmp_path: Path) -> None:
+    """One typo is one sentence, whoever reads the row."""
+    row = {"prompt": "Write `f`: add 1 to x.", "test": "assert f(1) == 2", "solution": "def f(x): return x + 1"}
+    path = written(tmp_path / "rows.jsonl", [row])
+    says = r"rows\.jsonl:1: `test`: did you mean `tests`\? With it the row is of the format tests"
+    for read in (lambda: import_scenarios(path), lambda: evaluated(path)):
+        with pytest.raises(ValidationError, match=says):
+            read()
+    ref = ResolvedReference(
+        where="config.prompt_dataset_ref", kind="dataset", name="d", version="1", digest="0", path=str(path),
+        described=UsedSplit(rows=1, split=None, uses=["prompts"], reward_recipe="row_reward_v1"),
+    )  # fmt: skip
+    asked = {"trainer_type": "rl", "model": "tiny-llama", "config": {"algorithm": "grpo", "prompt_dataset_ref": "d"}}
+    plan = plan_of(parse_request(asked), resolved := ResolvedReferences(refs=(ref,)))
+    assert isinstance(plan, RLPlan)
+    with pytest.raises(ValidationError, match=says):
+        check_rewards(plan, resolved, {})
+    written(path, [{"prompt": "2 + 2?"}])  # no typo: what there is to do is said
+    with pytest.raises(ValidationError, match="gives every answer to a prompt the same reward"):
+        check_rewards(plan, resolved, {})
 
 
 def test_a_grader_may_be_in_another_file(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_what_is_no_data_set(tmp_path: Path, name: str, content: bytes, text: st
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ValidationError, match="there is no data set"):
+    with pytest.raises(ValidationError, match="cannot be read: No such file"):
         read_rows(tmp_path / "nothing.jsonl")
     with pytest.raises(ValidationError, match="holds no data set"):
         read_rows(tmp_path)
@@ -134,7 +134,7 @@ def test_a_digest_is_of_names_and_contents(tmp_path: Path) -> None:
     assert len(content_digest(one / "state.json")) == len("sha256:") + 64
     (other / "state.json").rename(other / "other.json")
     assert content_digest(one) != content_digest(other)
-    with pytest.raises(ValidationError, match="no data set"):
+    with pytest.raises(ValidationError, match="cannot be read: No such file"):
         content_digest(tmp_path / "nothing")
 
 

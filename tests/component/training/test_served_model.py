@@ -179,7 +179,7 @@ def test_a_server_that_is_not_there() -> None:
         finally:
             await model.close()
 
-    with pytest.raises(PlatformError, match=r"it cannot be reached \(ClientConnectorError\), 6 times"):
+    with pytest.raises(PlatformError, match=r"it cannot be reached \(ClientConnectorError\), 6 times: check the URL"):
         asyncio.run(run())
 
 

@@ -103,7 +103,18 @@ def test_get(nouns: SimpleNamespace, harena: Harena, capsys: pytest.CaptureFixtu
     assert json.loads(capsys.readouterr().out) == ENTRY
     assert harena("contract", "get", "add") == 0
     assert harena("scenario", "get", "missing") == 2
-    assert "no scenarios 'missing'" in capsys.readouterr().err
+    assert capsys.readouterr().err == "harena: no scenarios 'missing'\n"
+
+
+def test_a_server_that_knows_of_no_such_thing_is_named(
+    nouns: SimpleNamespace, harena: Harena, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has forgotten the variable looks for the thing in the wrong place."""
+    monkeypatch.setenv("HARENA_BASE_URL", "http://127.0.0.1:9")
+    assert harena("scenario", "get", "missing") == 2
+    assert capsys.readouterr().err == (
+        "harena: no scenarios 'missing' (asked http://127.0.0.1:9, as HARENA_BASE_URL says)\n"
+    )
 
 
 def test_archive(nouns: SimpleNamespace, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:

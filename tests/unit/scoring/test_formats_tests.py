@@ -64,9 +64,9 @@ def test_pairs_of_input_and_output() -> None:
         ("x =", "cannot be read as Python"),
         ("add(1, 2)", "there is no assert in it"),
         ("def test_a(tmp_path):\n    assert add(1, 2)", "`test_a` takes arguments"),
-        ([], "must be Python, a list of asserts"),
+        ([], "must not be empty: give Python, or a list of asserts"),
         ([{"input": "1"}], r"\[0\] must be \{input, output\}"),
-        (["assert add(1, 2) == 3", 4], "must be Python, a list of asserts"),
+        (["assert add(1, 2) == 3", 4], r"\[1\] must be Python, .*, not 4"),
     ],
 )
 def test_what_cannot_be_read_is_said(tests: Any, says: str) -> None:

@@ -20,7 +20,11 @@ def check_has_lines(path: Path) -> None:
     ending = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if path.is_dir() or ending.lower() not in LINE_ENDINGS:
         named = ", ".join(LINE_ENDINGS)
-        raise refusal(str(path), None, f"rows are taken out of files with one to a line ({named}, also in .gz) only")
+        raise refusal(
+            str(path),
+            None,
+            f"rows are taken out of files with one to a line ({named}, also in .gz) only: convert it to JSONL",
+        )
 
 
 def fit_rows(path: Path, unfit: Collection[str], *, form: str | None = None) -> Iterator[bytes]:

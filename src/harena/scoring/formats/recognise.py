@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from harena.core.near_names import nearest_name
 from harena.scoring.explain import guess
 from harena.scoring.formats.contests import APPS, CODECONTESTS, COMMONOJ, VERIFICATION_INFO
 from harena.scoring.formats.evalplus import FAMILY as EVALPLUS
@@ -60,6 +61,11 @@ _OWN_FIELDS = frozenset(
 """fields of harena's own format that no data set's rows have"""
 _NAMES_ONLY = re.compile(r"\w+( \(or \w+\))?(, \w+( \(or \w+\))?)*")
 """what a format needs, where that is told by names of fields alone"""
+_KNOWN_FIELDS = frozenset(word for family in FAMILIES for word in re.findall(r"\w+", family.needs))
+"""names of fields, and the words between them, which are no field of any row"""
+_ALIKE = 0.8
+_MOST_COLUMNS = 50
+"""fields of a row for which a name is looked for that was perhaps meant"""
 
 
 def family_named(name: str) -> Family:
@@ -87,6 +93,8 @@ def recognised(row: Row) -> Family:
     if len(fitting) == 1:
         return fitting[0]
     place = row.line, "" if row.line is not None else f"[{row.number}]"
+    if not fitting and (meant := misspelt_field(row.fields)) is not None:
+        raise refusal(row.file, place[0], meant, place[1])
     has = ", ".join(sorted(map(str, row.fields))[:20]) or "no fields"
     if fitting:
         fits = "; and ".join(f"{family.name} ({family.needs})" for family in fitting)
@@ -96,6 +104,21 @@ def recognised(row: Row) -> Family:
     message = f"no data format is like this; it has {has}{_nearest(row.fields)}; there are"
     message += f"\n      {SCENARIOS}: candidate, scoring\n      {needed}{_compared_in_training(row.fields)}"
     raise refusal(row.file, place[0], message, place[1])
+
+
+def misspelt_field(fields: Mapping[str, Any]) -> str | None:
+    """The advice for a row that would be of a known format if one of its fields had a name that is almost its own; None
+    where there is no such field."""
+    others = {name for _, name, missing in _near_formats(fields) if len(missing) == 1}
+    for name in list(map(str, fields))[:_MOST_COLUMNS]:
+        wanted = nearest_name(name, sorted(_KNOWN_FIELDS - fields.keys()), cutoff=_ALIKE)
+        if wanted is None:
+            continue
+        renamed = {wanted if str(column) == name else column: value for column, value in fields.items()}
+        fitting = [family for family in FAMILIES if family.fits(renamed)]
+        if len(fitting) == 1 and others <= {fitting[0].name}:
+            return f"`{name}`: did you mean `{wanted}`? With it the row is of the format {fitting[0].name}"
+    return None
 
 
 def _compared_in_training(fields: Mapping[str, Any]) -> str:
@@ -111,14 +134,18 @@ def _compared_in_training(fields: Mapping[str, Any]) -> str:
 
 def _nearest(fields: Mapping[str, Any]) -> str:
     """The format of which a row has the greatest share, at least half, and which of its fields are missing."""
-    found: list[tuple[float, str]] = []
+    near = _near_formats(fields)
+    return f", which is nearest to {near[0][1]} without {', '.join(near[0][2])}" if near else ""
+
+
+def _near_formats(fields: Mapping[str, Any]) -> list[tuple[float, str, list[str]]]:
+    """(share of its fields that is missing, format, these fields), the nearest first; of which half is there."""
+    found: list[tuple[float, str, list[str]]] = []
     for family in FAMILIES:
         if not _NAMES_ONLY.fullmatch(family.needs):
             continue
         wanted = [part.removesuffix(")").split(" (or ") for part in family.needs.split(", ")]
         missing = [" or ".join(names) for names in wanted if fields.keys().isdisjoint(names)]
         if missing and 2 * len(missing) <= len(wanted):
-            found.append(
-                (len(missing) / len(wanted), f", which is nearest to {family.name} without {', '.join(missing)}")
-            )
-    return min(found, default=(0.0, ""))[1]
+            found.append((len(missing) / len(wanted), family.name, missing))
+    return sorted(found)

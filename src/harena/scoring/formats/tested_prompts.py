@@ -33,6 +33,7 @@ _CANDIDATE_MODULES = frozenset({"solution", "main", "candidate", "your_module"})
 _UNSHOWN = "the prompt"
 """stands where a row of MBPP has its text"""
 _PAIR_SECONDS = 10.0
+_PAIR = "{input, output}"
 
 
 def read(row: Row) -> Task:
@@ -81,9 +82,14 @@ def _pairs(tests: list[Mapping[str, Any]]) -> StdioContract:
 
 def _of_code(row: Row, tests: Any, solution: str | None) -> tuple[Contract, str]:
     """(the contract, why its trust is `shared` where it is)."""
+    if not tests:
+        raise FieldError("tests", f"must not be empty: give Python, or a list of asserts or of {_PAIR}")
     parts = tests if isinstance(tests, list) else [tests]
-    if not parts or not all(isinstance(part, str) and part.strip() for part in parts):
-        raise FieldError("tests", f"must be Python, a list of asserts or of {{input, output}}, not {shown(tests)}")
+    for number, part in enumerate(parts):
+        if not isinstance(part, str) or not part.strip():
+            raise FieldError(
+                "tests", f"[{number}] must be Python, and all entries asserts or {_PAIR}, not {shown(part)}"
+            )
     code = "\n".join(parts)
     try:
         body = parse_tests(code).body

@@ -8,9 +8,11 @@ set with ten broken rows is one error with ten places. `pyarrow` (the extra `par
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import json
+import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -95,6 +97,11 @@ def rows_of(path: Path, mistakes: Mistakes, *, split: str | None = None, most: i
     return [Row(values, origin) for origin, values in told["rows"]]
 
 
+def not_there(path: Path) -> ValidationError:
+    """The error for a data set that is not where it is said to be, in the words of all commands."""
+    return ValidationError(f"{path}: cannot be read: {os.strerror(errno.ENOENT)}; check the path")
+
+
 @apart
 def names_stored_contracts(path: Path, *, split: str | None) -> bool:
     """Whether a row's `scoring` is the name of a stored one. Raises ValidationError that lists rows that are none."""
@@ -111,7 +118,7 @@ def _rows_told(path: Path, *, split: str | None, most: int | None) -> dict[str, 
 
 def _all_rows(path: Path, mistakes: Mistakes, split: str | None) -> list[Row]:
     if not path.exists():
-        raise ValidationError(f"there is no data set at {path}")
+        raise not_there(path)
     if path.is_dir():
         files = _files_of(path, split)
         return [row for file, name in files for row in _rows_of_file(file, name, mistakes)]
@@ -129,7 +136,7 @@ def splits_of(path: Path) -> list[str | None]:
     """The splits of a data set, sorted; [None] where there are none: of a file, or of one saved data set. Raises
     ValidationError where there is no data set."""
     if not path.exists():
-        raise ValidationError(f"there is no data set at {path}")
+        raise not_there(path)
     if not path.is_dir() or ((path / _ONE_DATASET).is_file() and not (path / _MANY_DATASETS).is_file()):
         return [None]
     return [*sorted(_saved_splits(path) if (path / _MANY_DATASETS).is_file() else _split_files(path))]
@@ -139,7 +146,7 @@ def content_digest(path: Path) -> str:
     """sha256 of a file's bytes, or of the names and bytes of all files below a directory; `sha256:` and 64 hexadecimal
     digits. Raises ValidationError, OSError."""
     if not path.exists():
-        raise ValidationError(f"there is no data set at {path}")
+        raise not_there(path)
     if not path.is_dir():
         return "sha256:" + _file_digest(path)
     whole = hashlib.sha256()

@@ -13,6 +13,7 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.scoring.formats.graders import GRADER
+from harena.scoring.formats.recognise import misspelt_field
 from harena.scoring.formats.rows import numbered
 from harena.training.data.conversations import Conversation, prompt_conversation_of
 from harena.training.data.datasets import prompt_row_of
@@ -67,7 +68,7 @@ def read_rows(
         if problem.id in ids:
             mistakes.add(row.origin, f"its id {problem.id!r} is that of {ids[problem.id]} too")
         ids.setdefault(problem.id, row.origin)
-        for mistake in [COMPARED] if _is_compared(problem) else recipe.check(problem):
+        for mistake in _mistakes_of(problem, given, recipe):
             mistakes.add(row.origin, mistake)
         made.append(ReadProblem(problem, conversation, row.origin))
     mistakes.check()
@@ -88,6 +89,13 @@ def with_prompts(path: Path, rows: Iterable[ReadProblem], with_prompt: WithPromp
             mistakes.add(row.origin, str(error))
     mistakes.check()
     return made
+
+
+def _mistakes_of(problem: PromptRow, values: Mapping[str, Any], recipe: CodeTests) -> list[str]:
+    """Why answers to this row, which has these fields, cannot be scored."""
+    if problem.scoring is None and (meant := misspelt_field(values)) is not None:
+        return [meant]
+    return [COMPARED] if _is_compared(problem) else recipe.check(problem)
 
 
 def _is_compared(problem: PromptRow) -> bool:

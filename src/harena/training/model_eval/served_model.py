@@ -27,6 +27,10 @@ FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
 _WORTH_A_TRY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _STEP = "ask the model"
+ADVICE = (
+    "check the URL, and that the model's server runs and may be reached from here; answers that have come are kept, "
+    "and the same command goes on with the others"
+)
 
 
 class _Again(Exception):  # noqa: N818 - it is no error yet
@@ -113,7 +117,7 @@ class ServedModel:
                 return _read(await self._post(body), problem, sample)
             except _Again as again:
                 if number == TRIES - 1:
-                    raise PlatformError(f"{self._name}: {again}, {TRIES} times", step=_STEP) from None
+                    raise PlatformError(f"{self._name}: {again}, {TRIES} times: {ADVICE}", step=_STEP) from None
                 await asyncio.sleep(min(LONGEST_PAUSE_SECONDS, again.after or pause))
                 pause *= 2
         raise AssertionError

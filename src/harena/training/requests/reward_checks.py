@@ -9,6 +9,7 @@ from pathlib import Path
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.records.objects import ResolvedReference
 from harena.core.records.training_plans import RLPlan
+from harena.scoring.formats.recognise import misspelt_field
 from harena.scoring.scorers.judge import missing_judge
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.offline import reward_of
@@ -48,7 +49,12 @@ def check_rewards(plan: RLPlan, resolved: ResolvedReferences, missing_blueprints
         raise ValidationError(f"reward recipe {recipe_name(recipe)}: {error}")
     for ref in filter(None, (resolved.prompts, resolved.find("config.eval_dataset_ref"))):
         _check_rows(recipe, ref)
-    check_tells_apart(recipe, _learnt_from(resolved))
+    try:
+        check_tells_apart(recipe, _learnt_from(resolved))
+    except ValidationError:
+        if (meant := _misspelt(resolved)) is None:
+            raise
+        raise ValidationError(meant) from None
 
 
 def _recipe(plan: RLPlan, resolved: ResolvedReferences) -> RewardRecipe | None:
@@ -66,6 +72,14 @@ def _learnt_from(resolved: ResolvedReferences) -> list[PromptRow]:
         return [prompt_row_of(row.values, id=row.origin) for row in _rows(ref)]
     recorded = [row for ref in resolved.trajectories for row in _rows(ref)]
     return [PromptRow(id=row.origin, prompt="", reward=reward_of(row.values)) for row in recorded[:MOST_ROWS]]
+
+
+def _misspelt(resolved: ResolvedReferences) -> str | None:
+    """Where the name of a field is almost that of one that would say what is right."""
+    for row in () if resolved.prompts is None else _rows(resolved.prompts)[:1]:
+        if "scoring" not in row.values and (meant := misspelt_field(row.values)) is not None:
+            return f"{row.origin}: {meant}"
+    return None
 
 
 def _rows(ref: ResolvedReference) -> list[Row]:
