@@ -200,7 +200,7 @@ def test_a_models_judgement_is_the_reward(tmp_path: Path, server: Judge) -> None
         "Be fair.",
     )
     for sample in samples:
-        prompt = f"say {('this', 'that')[int(sample['prompt_id']) - 1]}>"
+        prompt = f"say {('this', 'that')[int(sample['prompt_id'])]}>"
         assert f"Letters are good.\n\nWhat was asked for:\n{prompt}\n\nThe answer:\n{sample['text']}" in answers
     assert len(server.asked) == 3 * 2 * 4
 
