@@ -39,7 +39,7 @@ from harena.core.records.training_plans import RLPlan
 from harena.scoring.calibration import Calibration
 from harena.scoring.formats import FORMATS, import_scenarios
 from harena.training.data.conversations import Conversation
-from harena.training.data.datasets import prompt_rows, training_rows
+from harena.training.data.datasets import prompt_row_of, prompt_rows, training_rows
 from harena.training.data.demonstrations import conversation_to_learn, text_pair_to_learn
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
