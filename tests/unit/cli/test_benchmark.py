@@ -464,6 +464,7 @@ def test_ls_tells_a_broken_contract_from_a_failed_platform(
     jobs: FakeJobs, harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Both are without a score; they are counted apart."""
+    monkeypatch.setenv("COLUMNS", "200")
     jobs.answer["summary"].update(infra=1, invalid=2, cancelled=1)
     job = jobs.job().to_dict()
     job["progress"].update(infra=1, invalid=2)

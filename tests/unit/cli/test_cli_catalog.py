@@ -82,9 +82,15 @@ def test_push(nouns: SimpleNamespace, harena: Harena, capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize(("group", "noun"), [("scenario", "scenarios"), ("contract", "scoring_contracts")])
 def test_list(
-    nouns: SimpleNamespace, harena: Harena, capsys: pytest.CaptureFixture[str], group: str, noun: str
+    nouns: SimpleNamespace,
+    harena: Harena,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    group: str,
+    noun: str,
 ) -> None:
     """As a table and as JSON."""
+    monkeypatch.setenv("COLUMNS", "200")
     assert harena(group, "ls", "a", "--metadata", "split=train", "--versions", "add", "--archived") == 0
     out = capsys.readouterr().out
     assert "add@2" in out
