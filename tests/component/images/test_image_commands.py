@@ -64,8 +64,9 @@ def seen_in_a_terminal(words: Sequence[str]) -> str:
     return shown.decode(errors="replace")
 
 
-def test_pull_list_and_remove(registry: FakeRegistry) -> None:
+def test_pull_list_and_remove(registry: FakeRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pull tells its states on standard error, the image on standard output; what is removed is listed no more."""
+    monkeypatch.setenv("COLUMNS", "200")
     one, other = f"{registry.host}/env:1", f"{registry.host}/other:2"
     out, err = image("pull", one, other)
     lines = out.splitlines()
