@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from harena.core.models import ExecRequest, ExecResult
+from harena.core.models import ExecResult
 from harena.core.results import Validity
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import driver as guest_driver
@@ -30,10 +30,10 @@ from harena.scoring.scorers.command_verdicts import (
     with_words_in_sight,
 )
 from harena.scoring.scorers.driver_boot import driver_code
-from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
-from harena.scoring.scorers.suite_shared import RUNNER_BYTES, with_room_for_suite
+from harena.scoring.scorers.program import Bench, overlaid
+from harena.scoring.scorers.suite_shared import run_in_shared_sandbox, with_room_for_suite
 from harena.scoring.scorers.trusted_names import told
-from harena.scoring.scorers.trusted_suite import ENVIRONMENT, taking_part, without_its_folder
+from harena.scoring.scorers.trusted_suite import taking_part, without_its_folder
 from harena.scoring.slices import aside, size_of
 from harena.scoring.verdict import PASSED_BUT_TOOK, Verdict
 
@@ -77,21 +77,9 @@ async def takes_of_asserts(bench: Bench, contract: CommandContract) -> bool:
 
 async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]) -> _Ran:
     word = secrets.token_hex(16)
-    async with bench.sandbox(runner_bytes=RUNNER_BYTES) as sandbox:
-        await put_files(sandbox, files)
-        await put_files(sandbox, contract.files)
-        result = await bench.run(
-            sandbox,
-            ExecRequest(
-                argv=asserts_argv(contract, bench.scenario.candidate.entry),
-                env={**ENVIRONMENT, **contract.env},
-                cwd=WORKSPACE,
-                stdin=f"{word}\n{await _tests(bench, contract)}".encode(),
-                timeout_seconds=bench.timeout_seconds,
-                stdin_stream=True,  # of a pipe nobody reads the word again, as of a file
-                guarded=True,
-            ),
-        )
+    stdin = f"{word}\n{await _tests(bench, contract)}".encode()
+    argv = asserts_argv(contract, bench.scenario.candidate.entry)
+    result = await run_in_shared_sandbox(bench, contract, files, argv, stdin)
     said = result.stdout
     proven = await aside(len(said), holds_at_end_of_line, said, f"harena-proof {word}".encode())
     took = await aside(len(said), holds_at_end_of_line, said, TOOK + word.encode())

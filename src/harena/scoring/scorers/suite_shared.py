@@ -132,6 +132,28 @@ async def score_beside(
     return Attempt(verdict, report.unserved, report)
 
 
+async def run_in_shared_sandbox(
+    bench: Bench, contract: CommandContract, files: Mapping[str, str], argv: Sequence[str], stdin: bytes
+) -> ExecResult:
+    """Run a runner of tests in a fresh sandbox that it shares with the candidate's `files`. `stdin` holds the word of
+    its proof."""
+    async with bench.sandbox(runner_bytes=RUNNER_BYTES) as sandbox:
+        await put_files(sandbox, files)
+        await put_files(sandbox, contract.files)
+        return await bench.run(
+            sandbox,
+            ExecRequest(
+                argv=tuple(argv),
+                env={**ENVIRONMENT, **contract.env},
+                cwd=WORKSPACE,
+                stdin=stdin,
+                timeout_seconds=bench.timeout_seconds,
+                stdin_stream=True,  # of a pipe nobody reads the word again, as of a file
+                guarded=True,
+            ),
+        )
+
+
 async def run_beside(bench: Bench, contract: CommandContract) -> bool:
     """Run a suite once in one process with its candidate, for what it leaves in its sandbox; whether the candidate has
     taken anything of the tests, or ended them before they could say so."""
@@ -175,32 +197,19 @@ async def _run(
     oracles = await _oracles_of(contract, on_both_sides) if is_confirming else NO_ORACLES
     word = secrets.token_hex(16)
     home = candidate_program() if isolate else BESIDE
-    async with bench.sandbox(runner_bytes=RUNNER_BYTES) as sandbox:
-        await put_files(sandbox, files)
-        await put_files(sandbox, contract.files)
-        result = await bench.run(
-            sandbox,
-            ExecRequest(
-                argv=suite_argv(
-                    contract,
-                    ours,
-                    rest,
-                    home,
-                    on_both_sides,
-                    may_catch=may_catch,
-                    skips=skips,
-                    notes_uses=notes_uses,
-                    oracles=oracles,
-                    searched=python_paths(contract, bench.scenario.files),
-                ),
-                env={**ENVIRONMENT, **contract.env},
-                cwd=WORKSPACE,
-                stdin=f"{word}\n".encode(),
-                timeout_seconds=bench.timeout_seconds,
-                stdin_stream=True,  # of a pipe nobody reads the word again, as of a file
-                guarded=True,
-            ),
-        )
+    argv = suite_argv(
+        contract,
+        ours,
+        rest,
+        home,
+        on_both_sides,
+        may_catch=may_catch,
+        skips=skips,
+        notes_uses=notes_uses,
+        oracles=oracles,
+        searched=python_paths(contract, bench.scenario.files),
+    )
+    result = await run_in_shared_sandbox(bench, contract, files, argv, f"{word}\n".encode())
     return await aside(len(result.stdout), _said, result, word)
 
 
