@@ -1,4 +1,4 @@
-"""Which rows of an evaluation are learned from, too: told by their ids and by what they ask.
+"""Finds the rows of an evaluation that are learned from, too, by their ids and by what they ask.
 
 Data sets are read in a process apart, which answers with names and digests, not with rows.
 """
@@ -24,7 +24,8 @@ def evaluated_rows(path: Path, *, split: str | None, share: float | None, most: 
     of the `share` of them that is held out. None = it says no id, or asks nothing. Raises ValidationError."""
     rows = _rows(path, split)
     chosen = rows if share is None else _sides(rows, share)[1]
-    return [[own_id(row.values) or row.origin, own_id(row.values), asked_digest(row.values)] for row in chosen[:most]]
+    told = ((row, own_id(row.values)) for row in chosen[:most])
+    return [[own or row.origin, own, asked_digest(row.values)] for row, own in told]
 
 
 @apart
